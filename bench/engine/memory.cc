@@ -67,12 +67,10 @@ void connect_from(omx::protocol::Endpoint& endpoint, NicId nic, bool extended, o
 
 int main(int argc, char** argv) {
   CLI::App app("Memory that an endpoint needs for each idle peer");
-  std::uint32_t partners = 10000;
+  std::uint32_t peers = 10000;
   bool plain = false;
   bool json = false;
-  app.add_option("--partners", partners, "number of peers")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
+  app.add_option("--peers", peers, "number of peers")->check(CLI::Range(1, 1000000))->capture_default_str();
   app.add_flag("--plain", plain, "peers that speak only the legacy protocol");
   app.add_flag("--json", json, "print a JSON object");
   CLI11_PARSE(app, argc, argv);
@@ -83,27 +81,27 @@ int main(int argc, char** argv) {
   NullSink sink;
   omx::protocol::Counters counters;
   omx::protocol::Endpoint endpoint(config, sink, counters);
-  const std::uint32_t before_count = endpoint.partner_count();
-  const std::size_t before_memory = endpoint.memory().partners;
+  const std::uint32_t before_count = endpoint.peer_count();
+  const std::size_t before_memory = endpoint.memory().peers;
   const std::size_t before_resident = resident_bytes();
   omx::protocol::TimeNs now = omx::protocol::kMillisecond;
-  for (std::uint32_t i = 0; i < partners; i++, now += 1000) {
+  for (std::uint32_t i = 0; i < peers; i++, now += 1000) {
     connect_from(endpoint, kFirstPeer + i, !plain, now);
     endpoint.progress(now);
   }
 
-  const std::uint32_t made = endpoint.partner_count() - before_count;
-  if (made != partners) {
-    fmt::print(stderr, "omx_memory: {} connect requests made {} partners\n", partners, made);
+  const std::uint32_t made = endpoint.peer_count() - before_count;
+  if (made != peers) {
+    fmt::print(stderr, "omx_memory: {} connect requests made {} peers\n", peers, made);
     return 1;
   }
   const auto memory = endpoint.memory();
-  const double each = static_cast<double>(memory.partners - before_memory) / made;
+  const double each = static_cast<double>(memory.peers - before_memory) / made;
   const double resident = static_cast<double>(resident_bytes() - before_resident) / made;
-  const char* format = json ? "{{\"partners\":{},\"object_bytes\":{},\"bytes_per_partner\":{:.1f},"
-                              "\"resident_per_partner\":{:.1f}}}\n"
-                            : "{} idle partners: {} bytes an object, {:.1f} bytes each with tables, {:.1f} "
+  const char* format = json ? "{{\"peers\":{},\"object_bytes\":{},\"bytes_per_peer\":{:.1f},"
+                              "\"resident_per_peer\":{:.1f}}}\n"
+                            : "{} idle peers: {} bytes an object, {:.1f} bytes each with tables, {:.1f} "
                               "bytes each resident\n";
-  fmt::print(fmt::runtime(format), made, memory.partner_object, each, resident);
+  fmt::print(fmt::runtime(format), made, memory.peer_object, each, resident);
   return 0;
 }

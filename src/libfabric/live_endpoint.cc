@@ -165,7 +165,7 @@ void LiveEndpoint::finish(Engine& engine, TimeNs now, Operation& op, const proto
   operation_free(op);
 }
 
-bool LiveEndpoint::still_wanted(Engine& engine, TimeNs now, Operation& op, protocol::Partner* to) {
+bool LiveEndpoint::still_wanted(Engine& engine, TimeNs now, Operation& op, protocol::Peer* to) {
   return op.kind != OperationKind::access_part || remote_memory_part_.still_wanted(engine, now, op, to);
 }
 

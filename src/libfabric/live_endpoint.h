@@ -31,7 +31,7 @@ class LiveEndpoint final : public Endpoint, public runtime::CompletionSink, priv
 
  private:
   bool still_wanted(protocol::Endpoint& engine, protocol::TimeNs now, Operation& op,
-                    protocol::Partner* to) override;
+                    protocol::Peer* to) override;
   void unsent(protocol::Endpoint& engine, protocol::TimeNs now, Operation& op,
               protocol::Status status) override;
   void finish(protocol::Endpoint& engine, protocol::TimeNs now, Operation& op, const protocol::Completion& c);

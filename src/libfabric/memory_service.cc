@@ -67,7 +67,7 @@ void MemoryService::received(Engine& engine, TimeNs now, Operation& op, const pr
     std::span<const std::byte> payload;
     const auto request = request_decode({c.place, c.xfer_length}, payload);
     if (request)
-      run(engine, now, c.partner, *request, payload);
+      run(engine, now, c.peer, *request, payload);
     else
       warn(FI_LOG_EP_DATA, "a malformed request for memory was dropped");
   }
@@ -97,11 +97,11 @@ void MemoryService::release(Operation& op) {
 }
 
 // Serves a request.
-void MemoryService::run(Engine& engine, TimeNs now, protocol::Partner* from, const MemoryRequest& request,
+void MemoryService::run(Engine& engine, TimeNs now, protocol::Peer* from, const MemoryRequest& request,
                         std::span<const std::byte> payload) {
   Operation* op = endpoint_.operation_new(OperationKind::service_part);
   if (!op) return warn(FI_LOG_EP_DATA, "no memory to serve a peer");
-  op->partner = from;
+  op->peer = from;
   op->id = request.id;
   op->bytes = request.bytes;
   op->has_remote_data = request.has_data;
@@ -132,10 +132,10 @@ void MemoryService::data_await(Engine& engine, TimeNs now, Operation& op, bool a
   if (allowed) receive.segments = segments;
   receive.match_info = op.id;
   receive.message_class = kClassData;
-  receive.source = op.partner;
+  receive.source = op.peer;
   receive.awaited = true;
   // The conversation may have ended in the same batch of frames.
-  if (!protocol::partner_connected(op.partner)) receive.source_gone = protocol::Status::endpoint_unreachable;
+  if (!protocol::peer_connected(op.peer)) receive.source_gone = protocol::Status::endpoint_unreachable;
   receive.context = &op;
   const auto posted = engine.receive(now, receive);
   if (!posted) return answer(engine, now, op, FI_ENOMEM, {}, {});
@@ -186,7 +186,7 @@ void MemoryService::written(Engine& engine, TimeNs now, Operation& op, int error
 // sent.
 void MemoryService::answer(Engine& engine, TimeNs now, Operation& op, int error,
                            std::span<const std::byte> copy, std::span<const protocol::Segment> segments) {
-  assert(op.partner);
+  assert(op.peer);
   op.kind = OperationKind::service_answer;
   std::uint64_t bytes = copy.size();
   for (const protocol::Segment& s : segments) bytes += s.length;
@@ -196,7 +196,7 @@ void MemoryService::answer(Engine& engine, TimeNs now, Operation& op, int error,
   std::vector<protocol::Segment> all{{op.own.data(), static_cast<std::uint32_t>(op.own.size())}};
   all.insert(all.end(), segments.begin(), segments.end());
   protocol::SendOp send;
-  send.partner = op.partner;
+  send.peer = op.peer;
   send.segments = all;
   send.match_info = op.id;
   send.message_class = kClassAnswer;
@@ -219,12 +219,12 @@ void MemoryService::revoke(Engine& engine, TimeNs now, MemoryRegion& region, boo
     if (std::find(op->regions.begin(), op->regions.end(), &region) == op->regions.end()) continue;
     if (op->kind == OperationKind::service_part) engine.cancel(op->request, true);
     if (!late) continue;
-    const protocol::PartnerInfo peer = protocol::partner_info(op->partner);
+    const protocol::PeerInfo peer = protocol::peer_info(op->peer);
     log(LogLevel::warn,
         "{}: {} does not end its access to memory that fi_close() takes back, so messages with it end here",
         endpoint_.domain().board().interface.name,
         endpoint_.runtime_endpoint().peer_text(peer.nic, peer.endpoint));
-    engine.disconnect(now, op->partner);
+    engine.disconnect(now, op->peer);
   }
 }
 

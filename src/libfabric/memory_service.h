@@ -37,7 +37,7 @@ class MemoryService {
   void received(protocol::Endpoint& engine, protocol::TimeNs now, Operation& op,
                 const protocol::Completion& c);
   bool hold(const MemoryRequest& request, Operation& op, std::vector<protocol::Segment>& segments);
-  void run(protocol::Endpoint& engine, protocol::TimeNs now, protocol::Partner* from,
+  void run(protocol::Endpoint& engine, protocol::TimeNs now, protocol::Peer* from,
            const MemoryRequest& request, std::span<const std::byte> payload);
   void data_await(protocol::Endpoint& engine, protocol::TimeNs now, Operation& op, bool allowed,
                   std::span<const protocol::Segment> segments);

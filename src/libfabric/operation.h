@@ -64,8 +64,8 @@ struct Operation {
   };
   std::unique_ptr<Waiting> waiting;
 
-  // Of a connect: the peer's number.
-  fi_addr_t peer = FI_ADDR_NOTAVAIL;
+  // Of a connect: the address of the peer.
+  fi_addr_t address = FI_ADDR_NOTAVAIL;
 
   // Of accesses to memory of peers (remote_memory.h), and of those that peers make (memory_service.h).
   std::vector<protocol::Segment> result;  // access: where the answer goes
@@ -77,9 +77,9 @@ struct Operation {
   std::uint64_t bytes = 0;
   std::uint64_t remote_data = 0;
   bool has_remote_data = false;
-  protocol::Partner* partner = nullptr;  // service: the peer that asked
-  std::vector<MemoryRegion*> regions;    // service: that are held
-  std::vector<std::byte> own;            // memory that the operation owns
+  protocol::Peer* peer = nullptr;      // service: the peer that asked
+  std::vector<MemoryRegion*> regions;  // service: that are held
+  std::vector<std::byte> own;          // memory that the operation owns
 };
 
 }  // namespace omx::fabric

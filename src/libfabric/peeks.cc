@@ -27,7 +27,7 @@ ssize_t Peeks::peek(const ReceiveCall& call) noexcept try {
   protocol::Endpoint& engine = direct.engine();
   protocol::ReceiveOp from_whom;
   if (const int error = transfers_.source_set(engine, call.from, from_whom)) return error;
-  const protocol::Partner* const source = from_whom.source;
+  const protocol::Peer* const source = from_whom.source;
   const std::uint64_t mask = ~call.ignore;
   const auto found = engine.probe(call.tag & mask, mask, source, call.message_class, from_whom.session);
   protocol::Unexpected* message = nullptr;
@@ -52,7 +52,7 @@ ssize_t Peeks::peek(const ReceiveCall& call) noexcept try {
     entry.good.len = found->msg_length;
     entry.good.data = found->remote_data;
     if (endpoint_.choices.caps & FI_SOURCE)
-      entry.source = peers_.source_of(found->partner, found->session, found->conversation);
+      entry.source = peers_.source_of(found->peer, found->session, found->conversation);
     if (message && (call.flags & FI_CLAIM))
       claimed_[call.context] = message;
     else if (message)

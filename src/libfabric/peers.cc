@@ -15,65 +15,63 @@ using protocol::Status;
 using protocol::TimeNs;
 using Engine = protocol::Endpoint;
 
-Peers::Peer* Peers::find(Engine& engine, fi_addr_t number) {
+Peers::Destination* Peers::find(Engine& engine, fi_addr_t number) {
   if (number < peers_.size()) [[likely]] {
-    Peer* const peer = peers_[number].get();
+    Destination* const to = peers_[number].get();
     // The vector never moves an entry, and changes its generation when the address is removed.
-    if (peer && peer->entry && peer->entry->generation.load(std::memory_order_acquire) == peer->generation)
-      return peer;
+    if (to && to->entry && to->entry->generation.load(std::memory_order_acquire) == to->generation) return to;
   }
   return learn(engine, number);
 }
 
-Peers::Peer* Peers::learn(Engine& engine, fi_addr_t number) {
+Peers::Destination* Peers::learn(Engine& engine, fi_addr_t number) {
   const AddressVector::Entry* entry = endpoint_.bindings.addresses().entry(number);
   if (!entry) return nullptr;
   if (number >= peers_.size()) peers_.resize(number + 1);
   auto& slot = peers_[number];
-  if (!slot) slot = std::make_unique<Peer>();
-  Peer& peer = *slot;
+  if (!slot) slot = std::make_unique<Destination>();
+  Destination& to = *slot;
   const std::uint32_t generation = entry->generation.load(std::memory_order_relaxed);
-  assert(generation != peer.generation);
-  peer.partner = engine.partner(entry->address.nic, static_cast<std::uint8_t>(entry->address.endpoint));
-  if (!peer.partner) return nullptr;  // the engine has as many peers as it can
-  peer.session = entry->address.session;
-  peer.generation = generation;
-  peer.entry = entry;
-  return &peer;
+  assert(generation != to.generation);
+  to.peer = engine.peer(entry->address.nic, static_cast<std::uint8_t>(entry->address.endpoint));
+  if (!to.peer) return nullptr;  // the engine has as many peers as it can
+  to.session = entry->address.session;
+  to.generation = generation;
+  to.entry = entry;
+  return &to;
 }
 
 int Peers::why_none(fi_addr_t number) const {
   return endpoint_.bindings.addresses().entry(number) ? -FI_ENOMEM : -FI_EINVAL;
 }
 
-bool Peers::ready(const Peer& peer) const {
-  return protocol::partner_connected(peer.partner) &&
-         (peer.session == kAnySession || peer.session == protocol::partner_session(peer.partner));
+bool Peers::ready(const Destination& to) const {
+  return protocol::peer_connected(to.peer) &&
+         (to.session == kAnySession || to.session == protocol::peer_session(to.peer));
 }
 
-std::uint32_t Peers::shunned(const Peer& peer) const {
-  const auto ended = ended_.find(peer.partner);
-  if (ended == ended_.end() || peer.generation >= ended->second.next_generation) return kAnySession;
+std::uint32_t Peers::shunned(const Destination& to) const {
+  const auto ended = ended_.find(to.peer);
+  if (ended == ended_.end() || to.generation >= ended->second.next_generation) return kAnySession;
   return ended->second.session;
 }
 
-Status Peers::over(const Peer& peer) const {
+Status Peers::over(const Destination& to) const {
   if (ended_.empty()) [[likely]]
     return Status::pending;
-  const std::uint32_t gone = shunned(peer);
+  const std::uint32_t gone = shunned(to);
   if (gone == kAnySession) return Status::pending;
-  const Status how = ended_.at(peer.partner).status;
-  if (peer.session != kAnySession) return peer.session == gone ? how : Status::pending;
-  const bool same =
-      protocol::partner_connected(peer.partner) && protocol::partner_session(peer.partner) == gone;
+  const Status how = ended_.at(to.peer).status;
+  if (to.session != kAnySession) return to.session == gone ? how : Status::pending;
+  const bool same = protocol::peer_connected(to.peer) && protocol::peer_session(to.peer) == gone;
   return same ? how : Status::pending;
 }
 
-fi_addr_t Peers::source_of(const protocol::Partner* partner, std::uint32_t session,
+fi_addr_t Peers::source_of(const protocol::Peer* peer, std::uint32_t session,
                            std::uint32_t conversation) const {
-  const protocol::PartnerInfo from = protocol::partner_info(partner);
+  const protocol::PeerInfo from = protocol::peer_info(peer);
   // Numbers from before the last conversation ended are good for what came in it, not for the present one.
-  const auto ended = ended_.empty() ? ended_.end() : ended_.find(partner);
+  const auto ended = ended_.empty() ? ended_.end() : ended_.find(peer);
   const bool present = conversation == from.conversation;
   return endpoint_.bindings.addresses().find(
       {from.nic, from.endpoint, session},
@@ -82,16 +80,16 @@ fi_addr_t Peers::source_of(const protocol::Partner* partner, std::uint32_t sessi
 
 int Peers::dispatch(Engine& engine, TimeNs now, fi_addr_t number, Operation& op,
                     std::span<const protocol::Segment> segments, const protocol::SendOp& send) {
-  Peer* peer = find(engine, number);
-  if (!peer) return why_none(number);
-  if (const Status how = over(*peer); how != Status::pending) [[unlikely]]
+  Destination* to = find(engine, number);
+  if (!to) return why_none(number);
+  if (const Status how = over(*to); how != Status::pending) [[unlikely]]
     return refuse(engine, now, op, how);
   protocol::SendOp full = send;
-  full.partner = peer->partner;
-  full.session = peer->session;
+  full.peer = to->peer;
+  full.session = to->session;
   full.segments = segments;
   full.context = &op;
-  if (ready(*peer) && peer->waiting.empty()) [[likely]] {
+  if (ready(*to) && to->waiting.empty()) [[likely]] {
     const auto request = engine.send(now, full);
     if (!request) return request.error() == protocol::OpError::no_resources ? -FI_EAGAIN : -FI_EINVAL;
     op.request = *request;
@@ -106,8 +104,8 @@ int Peers::dispatch(Engine& engine, TimeNs now, fi_addr_t number, Operation& op,
     op.waiting->segments = {{copy.data(), static_cast<std::uint32_t>(copy.size())}};
     op.waiting->op.inject = false;  // the copy lives as long as the operation
   }
-  if (const int error = connect(engine, now, *peer, number)) return error;
-  peer->waiting.push_back(op);
+  if (const int error = connect(engine, now, *to, number)) return error;
+  to->waiting.push_back(op);
   return 0;
 }
 
@@ -119,47 +117,47 @@ int Peers::refuse(Engine& engine, TimeNs now, Operation& op, Status over) {
   return 0;
 }
 
-int Peers::connect(Engine& engine, TimeNs now, Peer& peer, fi_addr_t number) {
-  if (peer.connecting) return 0;
+int Peers::connect(Engine& engine, TimeNs now, Destination& to, fi_addr_t number) {
+  if (to.connecting) return 0;
   Operation* op = endpoint_.operation_new(OperationKind::connect);
   if (!op) return -FI_ENOMEM;
-  op->peer = number;
-  const protocol::PartnerInfo info = protocol::partner_info(peer.partner);
-  auto request = engine.connect(now, info.nic, info.endpoint, kKey, 0, op, false, false, shunned(peer));
+  op->address = number;
+  const protocol::PeerInfo info = protocol::peer_info(to.peer);
+  auto request = engine.connect(now, info.nic, info.endpoint, kKey, 0, op, false, false, shunned(to));
   if (!request) {
     endpoint_.operation_free(*op);
     return -FI_ENOMEM;
   }
   engine.set_timeout(*request, Unreached::connect_patience());
-  peer.connecting = true;
+  to.connecting = true;
   return 0;
 }
 
 void Peers::connected(Engine& engine, TimeNs now, const Operation& connect, const protocol::Completion& c) {
   assert(connect.kind == OperationKind::connect);
-  assert(connect.peer < peers_.size());
-  Peer& peer = *peers_[connect.peer];
-  assert(peer.connecting);
-  peer.connecting = false;
+  assert(connect.address < peers_.size());
+  Destination& to = *peers_[connect.address];
+  assert(to.connecting);
+  to.connecting = false;
   if (c.status != Status::success) {
-    unreached_.tell(peer.partner, c.status, shunned(peer) != kAnySession, Unreached::connect_patience());
-    return fail_waiting(engine, now, peer, c.status);
+    unreached_.tell(to.peer, c.status, shunned(to) != kAnySession, Unreached::connect_patience());
+    return fail_waiting(engine, now, to, c.status);
   }
-  unreached_.forget(peer.partner);
-  if (!ready(peer)) return fail_waiting(engine, now, peer, Status::bad_session);
-  send_waiting(engine, now, peer);
+  unreached_.forget(to.peer);
+  if (!ready(to)) return fail_waiting(engine, now, to, Status::bad_session);
+  send_waiting(engine, now, to);
 }
 
-void Peers::send_waiting(Engine& engine, TimeNs now, Peer& peer) {
-  while (Operation* op = peer.waiting.pop_front()) {
+void Peers::send_waiting(Engine& engine, TimeNs now, Destination& to) {
+  while (Operation* op = to.waiting.pop_front()) {
     assert(op->waiting);
-    if (!waiting_.still_wanted(engine, now, *op, peer.partner)) {
+    if (!waiting_.still_wanted(engine, now, *op, to.peer)) {
       waiting_.unsent(engine, now, *op, Status::aborted);
       continue;
     }
     protocol::SendOp send = op->waiting->op;
     send.segments = op->waiting->segments;
-    send.partner = peer.partner;
+    send.peer = to.peer;
     const auto request = engine.send(now, send);
     if (request)
       op->request = *request;
@@ -168,18 +166,18 @@ void Peers::send_waiting(Engine& engine, TimeNs now, Peer& peer) {
   }
 }
 
-void Peers::fail_waiting(Engine& engine, TimeNs now, Peer& peer, Status status) {
+void Peers::fail_waiting(Engine& engine, TimeNs now, Destination& to, Status status) {
   // Reports may make the application's progress thread send again. Such messages are for the next
   // connection.
   List<Operation, &Operation::hook> now_waiting;
-  while (Operation* op = peer.waiting.pop_front()) now_waiting.push_back(*op);
+  while (Operation* op = to.waiting.pop_front()) now_waiting.push_back(*op);
   while (Operation* op = now_waiting.pop_front()) waiting_.unsent(engine, now, *op, status);
 }
 
 void Peers::conversation_ended(const protocol::PeerNews& news) {
   if (endpoint_.closing()) return;
   try {
-    ended_[news.partner] = {endpoint_.bindings.addresses().next_generation(), news.session, news.status};
+    ended_[news.peer] = {endpoint_.bindings.addresses().next_generation(), news.session, news.status};
   } catch (const std::exception& e) {
     warn(FI_LOG_EP_CTRL, e.what());
   }
@@ -187,7 +185,7 @@ void Peers::conversation_ended(const protocol::PeerNews& news) {
 
 void Peers::unreached(const protocol::PeerNews& news) {
   const TimeNs patience = endpoint_.domain().process().settings().protocol.peer_timeout;
-  unreached_.tell(news.partner, news.status, false, std::min(Unreached::connect_patience(), patience));
+  unreached_.tell(news.peer, news.status, false, std::min(Unreached::connect_patience(), patience));
 }
 
 bool Peers::none_waiting() const {
@@ -195,8 +193,8 @@ bool Peers::none_waiting() const {
 }
 
 void Peers::abort_waiting(Engine& engine, TimeNs now) {
-  for (auto& peer : peers_)
-    if (peer) fail_waiting(engine, now, *peer, Status::aborted);
+  for (auto& to : peers_)
+    if (to) fail_waiting(engine, now, *to, Status::aborted);
 }
 
 }  // namespace omx::fabric

@@ -23,7 +23,7 @@ class WaitingMessages {
  public:
   // Called when the connection to `to` is there. Returns whether the message is to be sent.
   virtual bool still_wanted(protocol::Endpoint& engine, protocol::TimeNs now, Operation& op,
-                            protocol::Partner* to) = 0;
+                            protocol::Peer* to) = 0;
   // Ends an operation of which nothing was sent. Frees it.
   virtual void unsent(protocol::Endpoint& engine, protocol::TimeNs now, Operation& op,
                       protocol::Status status) = 0;
@@ -36,10 +36,10 @@ class WaitingMessages {
 class Peers {
  public:
   // A number of the address vector, as this endpoint knows it.
-  struct Peer {
+  struct Destination {
     const AddressVector::Entry* entry = nullptr;
     std::uint32_t generation = 0;  // of the entry; 0: the number was not used yet
-    protocol::Partner* partner = nullptr;
+    protocol::Peer* peer = nullptr;
     std::uint32_t session = kAnySession;
     bool connecting = false;
     List<Operation, &Operation::hook> waiting;  // for the connection
@@ -49,19 +49,18 @@ class Peers {
 
   // Returns the peer with that number. nullptr: the vector has no such number, or there is no memory;
   // why_none() returns the negative error code.
-  Peer* find(protocol::Endpoint& engine, fi_addr_t number);
+  Destination* find(protocol::Endpoint& engine, fi_addr_t number);
   int why_none(fi_addr_t number) const;
   // Returns whether the peer is connected, and is the incarnation that the address means.
-  bool ready(const Peer& peer) const;
+  bool ready(const Destination& to) const;
   // Returns how the conversation of that address ended. pending: it has not ended, or another incarnation of
   // the peer may be there (docs/reference/contract.md).
-  protocol::Status over(const Peer& peer) const;
+  protocol::Status over(const Destination& to) const;
   // Returns the session of the incarnation that this address must not reach again. kAnySession: there is
   // none.
-  std::uint32_t shunned(const Peer& peer) const;
+  std::uint32_t shunned(const Destination& to) const;
   // Returns the number of a sender. FI_ADDR_NOTAVAIL: its address was not inserted.
-  fi_addr_t source_of(const protocol::Partner* partner, std::uint32_t session,
-                      std::uint32_t conversation) const;
+  fi_addr_t source_of(const protocol::Peer* peer, std::uint32_t session, std::uint32_t conversation) const;
 
   // Hands the message to the engine, or lets it wait for a connection. Returns 0 or a negative error code;
   // with an error the operation is still the caller's.
@@ -90,17 +89,18 @@ class Peers {
     protocol::Status status = protocol::Status::endpoint_unreachable;
   };
 
-  Peer* learn(protocol::Endpoint& engine, fi_addr_t number);
-  int connect(protocol::Endpoint& engine, protocol::TimeNs now, Peer& peer, fi_addr_t number);
-  void send_waiting(protocol::Endpoint& engine, protocol::TimeNs now, Peer& peer);
-  void fail_waiting(protocol::Endpoint& engine, protocol::TimeNs now, Peer& peer, protocol::Status status);
+  Destination* learn(protocol::Endpoint& engine, fi_addr_t number);
+  int connect(protocol::Endpoint& engine, protocol::TimeNs now, Destination& to, fi_addr_t number);
+  void send_waiting(protocol::Endpoint& engine, protocol::TimeNs now, Destination& to);
+  void fail_waiting(protocol::Endpoint& engine, protocol::TimeNs now, Destination& to,
+                    protocol::Status status);
   int refuse(protocol::Endpoint& engine, protocol::TimeNs now, Operation& op, protocol::Status over);
 
   Endpoint& endpoint_;
   WaitingMessages& waiting_;
   Unreached unreached_{endpoint_};
-  std::vector<std::unique_ptr<Peer>> peers_;  // by number
-  std::unordered_map<const protocol::Partner*, Ended> ended_;
+  std::vector<std::unique_ptr<Destination>> peers_;  // by number
+  std::unordered_map<const protocol::Peer*, Ended> ended_;
   std::uint64_t refusals_ = 0;
 };
 

@@ -61,7 +61,7 @@ int RemoteMemory::part_send(EngineAccess& direct, Operation& owner, fi_addr_t pe
 // `result`. Posts it where the peer is connected.
 int RemoteMemory::answer_await(EngineAccess& direct, Operation& op, fi_addr_t peer,
                                std::span<const protocol::Segment> result) {
-  const Peers::Peer* from = peers_.find(direct.engine(), peer);
+  const Peers::Destination* from = peers_.find(direct.engine(), peer);
   if (!from) return peers_.why_none(peer);
   op.own.resize(kAnswerHeader);
   op.result.assign({{op.own.data(), kAnswerHeader}});
@@ -70,10 +70,10 @@ int RemoteMemory::answer_await(EngineAccess& direct, Operation& op, fi_addr_t pe
   op.parts = 1;
   // A new connection first ends what waits for an earlier incarnation.
   op.unposted = !(peers_.ready(*from) && from->waiting.empty());
-  return op.unposted ? 0 : answer_post(direct.engine(), direct.now(), op, from->partner);
+  return op.unposted ? 0 : answer_post(direct.engine(), direct.now(), op, from->peer);
 }
 
-int RemoteMemory::answer_post(Engine& engine, TimeNs now, Operation& op, protocol::Partner* from) {
+int RemoteMemory::answer_post(Engine& engine, TimeNs now, Operation& op, protocol::Peer* from) {
   protocol::ReceiveOp receive;
   receive.segments = op.result;
   receive.match_info = op.id;
@@ -123,7 +123,7 @@ void RemoteMemory::part_failed(Engine& engine, Operation& owner, int error) {
   owner.unposted = false;
 }
 
-bool RemoteMemory::still_wanted(Engine& engine, TimeNs now, Operation& part, protocol::Partner* to) {
+bool RemoteMemory::still_wanted(Engine& engine, TimeNs now, Operation& part, protocol::Peer* to) {
   assert(part.kind == OperationKind::access_part);
   assert(part.owner);
   Operation& owner = *part.owner;

@@ -30,7 +30,7 @@ class RemoteMemory {
 
   // Returns whether a part that waited for the connection to `to` is to be sent. Posts the receive of the
   // answer before the first part. The lock is held.
-  bool still_wanted(protocol::Endpoint& engine, protocol::TimeNs now, Operation& part, protocol::Partner* to);
+  bool still_wanted(protocol::Endpoint& engine, protocol::TimeNs now, Operation& part, protocol::Peer* to);
   // Takes the end of the answer's receive (kind access) or of a part, and frees it. Reports the operation
   // when it was the last. The lock is held.
   void finished(protocol::Endpoint& engine, Operation& op, const protocol::Completion& c);
@@ -42,7 +42,7 @@ class RemoteMemory {
             std::span<const protocol::Segment> data);
   int answer_await(runtime::EngineAccess& direct, Operation& op, fi_addr_t peer,
                    std::span<const protocol::Segment> result);
-  int answer_post(protocol::Endpoint& engine, protocol::TimeNs now, Operation& op, protocol::Partner* from);
+  int answer_post(protocol::Endpoint& engine, protocol::TimeNs now, Operation& op, protocol::Peer* from);
   int part_send(runtime::EngineAccess& direct, Operation& owner, fi_addr_t peer, std::vector<std::byte> own,
                 std::span<const protocol::Segment> segments, MessageClass message_class);
   void part_failed(protocol::Endpoint& engine, Operation& owner, int error);

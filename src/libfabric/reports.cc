@@ -71,7 +71,7 @@ void Reports::received(const Operation& op, const protocol::Completion& c) {
   entry.good.len = c.xfer_length;
   entry.good.buf = op.several ? c.place : op.memory;
   entry.good.data = c.data;
-  entry.good.tag = c.partner ? c.match_info : op.tag;
+  entry.good.tag = c.peer ? c.match_info : op.tag;
   const bool last = op.several && c.released;
   if (last) entry.good.flags |= FI_MULTI_RECV;
   const Status status = op.discards && c.status == Status::truncated ? Status::success : c.status;
@@ -80,9 +80,9 @@ void Reports::received(const Operation& op, const protocol::Completion& c) {
   entry.missing = c.msg_length - c.xfer_length;
   const std::uint64_t caps = endpoint_.choices.caps;
   if (!entry.error && (caps & (FI_SOURCE | FI_SOURCE_ERR))) {
-    entry.source = peers_.source_of(c.partner, c.session, c.conversation);
+    entry.source = peers_.source_of(c.peer, c.session, c.conversation);
     if (entry.source == FI_ADDR_NOTAVAIL && (caps & FI_SOURCE_ERR)) {
-      const protocol::PartnerInfo from = protocol::partner_info(c.partner);
+      const protocol::PeerInfo from = protocol::peer_info(c.peer);
       entry.unknown = {from.nic, from.endpoint, c.session};
       entry.error = FI_EADDRNOTAVAIL;
     }
@@ -126,8 +126,8 @@ void Reports::accessed(const Operation& op) {
   entry.good.len = op.bytes;
   entry.good.data = op.remote_data;
   if (endpoint_.choices.caps & FI_SOURCE) {
-    const protocol::PartnerInfo from = protocol::partner_info(op.partner);
-    entry.source = peers_.source_of(op.partner, from.session, from.conversation);
+    const protocol::PeerInfo from = protocol::peer_info(op.peer);
+    entry.source = peers_.source_of(op.peer, from.session, from.conversation);
   }
   queue->push(entry);
 }

@@ -73,9 +73,9 @@ bool Transfers::send_self(runtime::EngineAccess& direct, Operation& op, fi_addr_
                           protocol::SendOp send, ssize_t& result) {
   Engine& engine = direct.engine();
   if (length > kInjectMost || send.delivered) return false;
-  Peers::Peer* peer = peers_.find(engine, to);
-  if (!peer || peer->partner != engine.self()) return false;
-  send.partner = peer->partner;
+  Peers::Destination* destination = peers_.find(engine, to);
+  if (!destination || destination->peer != engine.self()) return false;
+  send.peer = destination->peer;
   send.segments = segments;
   send.inject = true;
   send.forgotten = true;
@@ -91,15 +91,15 @@ bool Transfers::send_self(runtime::EngineAccess& direct, Operation& op, fi_addr_
 
 int Transfers::source_set(Engine& engine, fi_addr_t from, protocol::ReceiveOp& receive) {
   if (from == FI_ADDR_UNSPEC || !(endpoint_.choices.caps & FI_DIRECTED_RECV)) return 0;
-  const Peers::Peer* peer = peers_.find(engine, from);
-  if (!peer) return peers_.why_none(from);
-  receive.source = peer->partner;
-  receive.session = peer->session;
+  const Peers::Destination* source = peers_.find(engine, from);
+  if (!source) return peers_.why_none(from);
+  receive.source = source->peer;
+  receive.session = source->session;
   receive.awaited = true;
   // An address with a session is of an incarnation that was there. Peers of other addresses may come later.
-  receive.shunned = peers_.shunned(*peer);
-  receive.reach = peer->session != kAnySession || receive.shunned != kAnySession;
-  receive.source_gone = peers_.over(*peer);
+  receive.shunned = peers_.shunned(*source);
+  receive.reach = source->session != kAnySession || receive.shunned != kAnySession;
+  receive.source_gone = peers_.over(*source);
   return 0;
 }
 

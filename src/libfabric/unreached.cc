@@ -49,10 +49,10 @@ protocol::TimeNs Unreached::connect_patience() {
   return parameters().connect_ms * protocol::kMillisecond;
 }
 
-void Unreached::tell(const protocol::Partner* partner, protocol::Status status, bool ended,
+void Unreached::tell(const protocol::Peer* peer, protocol::Status status, bool ended,
                      protocol::TimeNs patience) {
   try {
-    const protocol::PartnerInfo to = protocol::partner_info(partner);
+    const protocol::PeerInfo to = protocol::peer_info(peer);
     runtime::Endpoint& from = endpoint_.runtime_endpoint();
     const auto& interface = endpoint_.domain().board().interface;
     const NicId own = interface.nic;
@@ -62,7 +62,7 @@ void Unreached::tell(const protocol::Partner* partner, protocol::Status status, 
                     from.peer_text(to.nic, to.endpoint),
                     no_connection_reason(status, from.silence_advice(to.nic), ended, patience));
     warn(FI_LOG_EP_CTRL, text);
-    if (!endpoint_.closing() && told_.insert(partner).second) log(LogLevel::warn, "{}", text);
+    if (!endpoint_.closing() && told_.insert(peer).second) log(LogLevel::warn, "{}", text);
   } catch (const std::exception& e) {
     warn(FI_LOG_EP_CTRL, e.what());
   }

@@ -19,16 +19,16 @@ class Unreached {
   // waited for the connection may have no request to fail, or an error that says little. `ended`: a
   // conversation with the endpoint at that address has ended. `patience`: how long the connect waited. Does
   // not throw.
-  void tell(const protocol::Partner* partner, protocol::Status status, bool ended, protocol::TimeNs patience);
+  void tell(const protocol::Peer* peer, protocol::Status status, bool ended, protocol::TimeNs patience);
   // Forgets what was said about the peer, because it is connected.
-  void forget(const protocol::Partner* partner) { told_.erase(partner); }
+  void forget(const protocol::Peer* peer) { told_.erase(peer); }
 
   // Returns the time that a connect of this provider waits for an answer.
   static protocol::TimeNs connect_patience();
 
  private:
   Endpoint& endpoint_;
-  std::unordered_set<const protocol::Partner*> told_;
+  std::unordered_set<const protocol::Peer*> told_;
 };
 
 }  // namespace omx::fabric

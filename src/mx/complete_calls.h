@@ -27,8 +27,7 @@ int completion_code(Call& call, const Completion& completion) {
 // Returns the sender's address of a Completion or Arrival. A receive that was cancelled has none.
 template <class Found>
 Address source_of(Call& call, const Found& found) {
-  return found.partner ? call.endpoint().address_of(found.partner, found.session, found.conversation)
-                       : Address{};
+  return found.peer ? call.endpoint().address_of(found.peer, found.session, found.conversation) : Address{};
 }
 
 inline int no_request(Call& call) {

@@ -86,7 +86,7 @@ int connect_and_wait(Call& call, NicId nic, std::uint32_t endpoint, std::uint32_
     }
     const bool pending = completion.status == protocol::Status::pending;
     if (completion.status == protocol::Status::success) {
-      connected = ep.address_of(completion.partner, completion.session, completion.conversation);
+      connected = ep.address_of(completion.peer, completion.session, completion.conversation);
     } else if (posted && !(pending && !call.handle().endpoint)) {
       if (!pending) code = connect_code(completion.status);
       text = connect_failure(ep, nic, static_cast<std::uint8_t>(endpoint), code, pending,

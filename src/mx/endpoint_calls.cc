@@ -60,7 +60,7 @@ template <class ApiAddress, class Function, class Answer>
 protocol::HandlerAction unexpected(const runtime::UnexpectedHandler& self, const protocol::Arrival& arrival,
                                    Answer done) {
   const auto* endpoint = static_cast<const runtime::Endpoint*>(self.owner);
-  const Address source = endpoint->address_of(arrival.partner, arrival.session, arrival.conversation);
+  const Address source = endpoint->address_of(arrival.peer, arrival.session, arrival.conversation);
   // The handler must not write to the data, although its type in the interface has no const.
   void* data = const_cast<std::byte*>(arrival.data);
   const auto function = reinterpret_cast<Function>(self.function);

@@ -94,9 +94,9 @@ struct Config {
   std::uint64_t send_buffer_bytes = 16ULL << 20;
   // Memory of the host for all its endpoints beyond these bounds; nullptr: none.
   MemoryShare* share = nullptr;
-  std::uint32_t max_partners = 65536;  // about 610 bytes each
-  std::uint32_t eager_frames = 256;    // eager frames that a peer may have unacknowledged towards us
-  std::uint32_t pull_blocks = 4;       // blocks in flight per pull
+  std::uint32_t max_peers = 65536;   // about 610 bytes each
+  std::uint32_t eager_frames = 256;  // eager frames that a peer may have unacknowledged towards us
+  std::uint32_t pull_blocks = 4;     // blocks in flight per pull
   std::uint32_t pull_window_bytes =
       2U << 20;  // bytes of large messages in flight at most: what the receive ring holds
 

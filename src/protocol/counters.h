@@ -66,8 +66,8 @@ namespace omx::protocol {
   X(pull_rerequest_timer, "Pull Re-request after Silence")         \
   X(pull_rerequest_rail, "Pull Re-request by Another Rail")        \
   X(pull_timeout, "Pull Given Up")                                 \
-  X(partner_lost, "Partner Given Up")                              \
-  X(partner_restarted, "Partner Restarted")                        \
+  X(peer_lost, "Peer Given Up")                                    \
+  X(peer_restarted, "Peer Restarted")                              \
   X(mtu_fallback, "MTU Fallback")                                  \
   X(lane_fallback, "UDP Lane Given Up")                            \
   X(trains_refused, "UDP Segmentation Given Up")                   \
@@ -80,7 +80,7 @@ namespace omx::protocol {
   X(drop_wrong_nic, "Drop Frame for Another NIC")                  \
   X(drop_bad_endpoint, "Drop Bad Endpoint")                        \
   X(drop_bad_session, "Drop Bad Session")                          \
-  X(drop_unknown_partner, "Drop Unknown Partner")                  \
+  X(drop_unknown_peer, "Drop Unknown Peer")                        \
   X(drop_bad_seqnum, "Drop Bad Sequence Number")                   \
   X(drop_pull_bad_region, "Drop Pull Bad Region")                  \
   X(drop_pull_bad_range, "Drop Pull Bad Offset or Length")         \

@@ -57,7 +57,7 @@ class Endpoint {
   // not held().
   bool forget(Request* request);
   // Fails all that is pending with the peer (unreachable). The peer may be connected to again.
-  void disconnect(TimeNs now, Partner* partner);
+  void disconnect(TimeNs now, Peer* peer);
   // Limits how long the peer of a request may be silent. With nullptr the limit holds for all later requests.
   // kNever: no limit. Returns false if the request is not held().
   bool set_timeout(Request* request, TimeNs timeout);
@@ -83,11 +83,11 @@ class Endpoint {
   Status watch(TimeNs now, const ReceiveOp& op);
   // Returns the oldest matching unexpected message, which stays queued.
   std::optional<Arrival> probe(std::uint64_t match_info, std::uint64_t match_mask,
-                               const Partner* source = nullptr, std::uint8_t message_class = 0,
+                               const Peer* source = nullptr, std::uint8_t message_class = 0,
                                std::uint32_t session = 0xFFFFFFFF);
   // Takes the oldest matching message out of matching, for receive_claimed or discard later. Returns nullptr
   // when there is none or the oldest is still arriving.
-  Unexpected* claim(std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
+  Unexpected* claim(std::uint64_t match_info, std::uint64_t match_mask, const Peer* source,
                     std::uint8_t message_class, std::uint32_t session = 0xFFFFFFFF);
   // Receives a claimed message. The match fields of `op` are not used.
   Expected<Request*, OpError> receive_claimed(TimeNs now, Unexpected* message, const ReceiveOp& op);
@@ -192,9 +192,9 @@ class Endpoint {
   // Returns the messages of PeerNews::lost, each once.
   std::optional<LostMessage> lost_take();
   // Returns when the oldest connect to the peer began that has no answer; kNever if there is none.
-  TimeNs silent_since(Partner* partner) const;
+  TimeNs silent_since(Peer* peer) const;
   // Returns the last peer that did not answer before its connect ended, once.
-  Partner* silent_take();
+  Peer* silent_take();
   // Returns the first bound of each kind that kept something waiting, once.
   HeldUp held_up_take();
   // Returns the number of large or parked sends that wait for nothing but receives.
@@ -217,22 +217,22 @@ class Endpoint {
   RegionMemory region(std::uint8_t number, std::uint8_t generation) const;
 
   // --- peers ------------------------------------------------------------------------------------------
-  Partner* self();
+  Peer* self();
   // Returns the peer at this address, and creates it unconnected if it is new. nullptr: no memory or slots.
-  Partner* partner(NicId nic, std::uint8_t endpoint);
-  Partner* find_partner(NicId nic, std::uint8_t endpoint);
-  Partner* partner_at(std::uint32_t index);  // nullptr if there is none
-  std::uint32_t partner_count() const;
+  Peer* peer(NicId nic, std::uint8_t endpoint);
+  Peer* find_peer(NicId nic, std::uint8_t endpoint);
+  Peer* peer_at(std::uint32_t index);  // nullptr if there is none
+  std::uint32_t peer_count() const;
 
   // --- figures ----------------------------------------------------------------------------------------
   struct Memory {
-    std::size_t partners = 0, requests = 0, buffers = 0, partner_object = 0;
+    std::size_t peers = 0, requests = 0, buffers = 0, peer_object = 0;
   };
   Memory memory() const;
   const Counters& counters() const;
   void snapshot(TimeNs now, Snapshot& out);
   // Returns the size of the largest message that is sent eagerly to this peer.
-  std::uint32_t eager_max(const Partner* partner) const;
+  std::uint32_t eager_max(const Peer* peer) const;
 
   // For the unit tests and the simulator's checkers.
   State& state() { return *state_; }
@@ -244,7 +244,7 @@ class Endpoint {
 };
 
 // Facts about a peer.
-struct PartnerInfo {
+struct PeerInfo {
   NicId nic = 0;
   std::uint8_t endpoint = 0;
   std::uint32_t index = 0;
@@ -259,11 +259,11 @@ struct PartnerInfo {
   std::uint32_t frame_max = 0;             // largest frame proven towards the peer
   std::uint32_t frame_agreed = 0;          // what both ends announced
 };
-PartnerInfo partner_info(const Partner* partner);
+PeerInfo peer_info(const Peer* peer);
 // Tell whether messages can be sent, and to which instance.
-bool partner_connected(const Partner* partner);
-std::uint32_t partner_session(const Partner* partner);
-void* partner_context(const Partner* partner);
-void partner_set_context(Partner* partner, void* context);
+bool peer_connected(const Peer* peer);
+std::uint32_t peer_session(const Peer* peer);
+void* peer_context(const Peer* peer);
+void peer_set_context(Peer* peer, void* context);
 
 }  // namespace omx::protocol

@@ -13,22 +13,22 @@
 namespace omx::protocol {
 
 // X(identifier, text)
-#define OMX_EVENTS(X)                                   \
-  X(none, "nothing")                                    \
-  X(sent, "sent")                                       \
-  X(resent, "sent again")                               \
-  X(matched, "arrived for a posted receive")            \
-  X(unexpected, "arrived before its receive")           \
-  X(pulled, "large message received")                   \
-  X(pull_repeated, "parts of a message asked again")    \
-  X(parked, "kept, as its receiver has no room")        \
-  X(failed, "request failed")                           \
-  X(connect_sent, "connect request sent")               \
-  X(partner_restarted, "peer forgotten: restarted")     \
-  X(partner_given_up, "peer forgotten: silent")         \
-  X(partner_refused, "peer forgotten: it refused")      \
-  X(partner_abandoned, "peer forgotten: it gave us up") \
-  X(partner_disconnected, "peer forgotten: disconnected")
+#define OMX_EVENTS(X)                                \
+  X(none, "nothing")                                 \
+  X(sent, "sent")                                    \
+  X(resent, "sent again")                            \
+  X(matched, "arrived for a posted receive")         \
+  X(unexpected, "arrived before its receive")        \
+  X(pulled, "large message received")                \
+  X(pull_repeated, "parts of a message asked again") \
+  X(parked, "kept, as its receiver has no room")     \
+  X(failed, "request failed")                        \
+  X(connect_sent, "connect request sent")            \
+  X(peer_restarted, "peer forgotten: restarted")     \
+  X(peer_given_up, "peer forgotten: silent")         \
+  X(peer_refused, "peer forgotten: it refused")      \
+  X(peer_abandoned, "peer forgotten: it gave us up") \
+  X(peer_disconnected, "peer forgotten: disconnected")
 
 enum class Happened : std::uint8_t {
 #define OMX_EVENT_ID(id, text) id,

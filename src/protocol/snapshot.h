@@ -12,7 +12,7 @@
 namespace omx::protocol {
 
 // A peer. Its figures count from the time when it became known.
-struct PartnerRow {
+struct PeerRow {
   NicId nic = 0;
   std::uint8_t endpoint = 0;
   bool self = false, connected = false, extended = false;
@@ -49,7 +49,7 @@ struct PendingRow {
 };
 
 struct Snapshot {
-  static constexpr std::size_t kPartners = 64, kPending = 128;
+  static constexpr std::size_t kPeers = 64, kPending = 128;
   // Most entries of a list that are visited.
   static constexpr std::uint32_t kLook = 4096;
 
@@ -57,12 +57,12 @@ struct Snapshot {
   std::uint64_t posted = 0, unexpected = 0, done = 0, zombies = 0, requests = 0;
   std::uint64_t unexpected_bytes = 0;
   std::uint32_t pulls_running = 0, pulls_waiting = 0;
-  std::uint32_t partners = 0;
+  std::uint32_t peers = 0;
   // Rows of peers: first those with something pending, then those heard last. Rows of pending requests: first
   // sends, then receives and unexpected messages.
-  std::uint32_t partner_rows = 0, pending_rows = 0;
+  std::uint32_t peer_rows = 0, pending_rows = 0;
   bool pending_cut = false;  // there are more rows
-  std::array<PartnerRow, kPartners> partner;
+  std::array<PeerRow, kPeers> peer;
   std::array<PendingRow, kPending> pending;
 };
 

@@ -53,7 +53,7 @@ struct RegionMemory {
   std::span<const Segment> pieces;
 };
 
-struct Partner;     // a remote endpoint; lives until the endpoint is closed
+struct Peer;        // a remote endpoint; lives until the endpoint is closed
 struct Request;     // opaque to callers
 struct Unexpected;  // opaque to callers
 
@@ -70,7 +70,7 @@ struct SendAdvice {
 };
 
 struct SendOp {
-  Partner* partner = nullptr;
+  Peer* peer = nullptr;
   // The session in the address that the application used; kUnknownSession skips the check. An outdated
   // session completes the request with bad_session (docs/spec/mx-clients.md 5).
   std::uint32_t session = 0xFFFFFFFF;
@@ -106,7 +106,7 @@ struct ReceiveOp {
   std::span<const Segment> segments;
   std::uint64_t match_info = 0;
   std::uint64_t match_mask = ~std::uint64_t{0};
-  const Partner* source = nullptr;  // nullptr: from any peer
+  const Peer* source = nullptr;  // nullptr: from any peer
   void* context = nullptr;
   bool forgotten = false;
   std::uint8_t message_class = 0;
@@ -130,7 +130,7 @@ struct ReceiveOp {
 struct Completion {
   RequestKind kind = RequestKind::send;
   Status status = Status::pending;
-  Partner* partner = nullptr;  // receive: sender; send: destination; connect: the peer
+  Peer* peer = nullptr;  // receive: sender; send: destination; connect: the peer
   std::uint32_t session = 0xFFFFFFFF;
   std::uint32_t conversation = 0;  // with the peer, to which the request belonged
   std::uint64_t match_info = 0;
@@ -146,7 +146,7 @@ struct Completion {
 
 // An unexpected message that probe found or the unexpected handler gets.
 struct Arrival {
-  Partner* partner = nullptr;
+  Peer* peer = nullptr;
   std::uint32_t session = 0xFFFFFFFF;
   std::uint32_t conversation = 0;
   std::uint64_t match_info = 0;
@@ -180,7 +180,7 @@ struct PeerNews {
   Kind kind = Kind::silent;
   Why why = Why::given_up;
   Status status = Status::success;
-  Partner* partner = nullptr;
+  Peer* peer = nullptr;
   std::uint32_t session = 0xFFFFFFFF;  // of the peer, in that conversation
   std::uint32_t failed = 0;            // operations that failed
   std::uint32_t lost = 0;              // messages that were complete for the sender but not acknowledged
@@ -193,7 +193,7 @@ using Cleanup = PeerNews::Why;
 
 // A message that was complete for its sender and then failed (Endpoint::lost_take).
 struct LostMessage {
-  Partner* partner = nullptr;
+  Peer* peer = nullptr;
   Status status = Status::endpoint_unreachable;
   std::uint64_t match_info = 0;
   std::uint32_t length = 0;
@@ -208,7 +208,7 @@ struct ExpectedFrame {
   std::uint32_t index = 0;   // of the frame in the pull or message
   std::uint32_t handle = 0;  // of the pull
   // The sender of a medium message, and the receive or unexpected message that takes the data.
-  Partner* sender = nullptr;
+  Peer* sender = nullptr;
   const void* message = nullptr;
 };
 
@@ -221,7 +221,7 @@ struct HeldUp {
     copies      // sent messages that wait for their receives
   };
   What what = What::nothing;
-  Partner* partner = nullptr;
+  Peer* peer = nullptr;
   std::uint64_t bound = 0;  // bytes
 };
 

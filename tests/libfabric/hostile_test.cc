@@ -35,7 +35,7 @@ class Hostile : public FabricTest {
     runtime::Completion c;
     ASSERT_EQ(evil->wait(*r, 60000, c), runtime::WaitOutcome::done);
     ASSERT_EQ(c.status, protocol::Status::success);
-    to = c.partner;
+    to = c.peer;
   }
   void TearDown() override {
     if (evil) process->close(evil);
@@ -60,7 +60,7 @@ class Hostile : public FabricTest {
   void post(const Bytes& m, std::uint8_t cls, std::uint64_t info) {
     runtime::EngineAccess d(*evil);
     protocol::SendOp op;
-    op.partner = to;
+    op.peer = to;
     op.message_class = cls;
     op.match_info = info;
     op.forgotten = true;
@@ -71,7 +71,7 @@ class Hostile : public FabricTest {
   }
   std::unique_ptr<runtime::Process> process;
   runtime::Endpoint* evil = nullptr;
-  protocol::Partner* to = nullptr;
+  protocol::Peer* to = nullptr;
 };
 
 // A peer needs no key to make completions and counts.

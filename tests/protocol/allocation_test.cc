@@ -66,8 +66,8 @@ class Allocation : public testing::Test {
     (void)a->connect(now, 2, 0, 0, 0, nullptr, true);
     (void)b->connect(now, 1, 0, 0, 0, nullptr, true);
     settle();
-    to_b = a->find_partner(2, 0);
-    to_a = b->find_partner(1, 0);
+    to_b = a->find_peer(2, 0);
+    to_a = b->find_peer(1, 0);
   }
   void settle() {
     for (bool busy = true; busy;) {
@@ -78,9 +78,9 @@ class Allocation : public testing::Test {
       b->progress(now);
     }
   }
-  Request* send(Endpoint& from, Partner* to, Segment s) {
+  Request* send(Endpoint& from, Peer* to, Segment s) {
     SendOp op;
-    op.partner = to;
+    op.peer = to;
     op.segments = {&s, 1};
     op.match_info = 5;
     return from.send(now, op).value();
@@ -119,8 +119,8 @@ class Allocation : public testing::Test {
   Counters counters_a, counters_b;
   Cable from_a, from_b;
   std::unique_ptr<Endpoint> a, b;
-  Partner* to_b = nullptr;
-  Partner* to_a = nullptr;
+  Peer* to_b = nullptr;
+  Peer* to_a = nullptr;
   std::vector<std::byte> out = std::vector<std::byte>(50000, std::byte{7});
   std::vector<std::byte> in = std::vector<std::byte>(50000);
 };

@@ -41,18 +41,18 @@ TEST_F(Bounds, early__windows_count) {
   EXPECT_TRUE(h->probe(0, ~0ULL)) << "the other half is for messages in order";
 }
 
-TEST_F(Bounds, partners__have_a_maximum) {
+TEST_F(Bounds, peers__have_a_maximum) {
   Config config;
-  config.max_partners = 100;
+  config.max_peers = 100;
   Host& h = network.add(config);
   for (std::uint64_t i = 0; i < 200; i++) stranger(h, i, 1);
-  EXPECT_EQ(h->partner_count(), 100U);
+  EXPECT_EQ(h->peer_count(), 100U);
   const auto r = h->connect(network.now, 0x99, 0, 0, 0, nullptr, false);
   ASSERT_FALSE(r.has_value());
   EXPECT_EQ(r.error(), OpError::no_resources);
 }
 
-TEST_F(Bounds, unexpected__one_partner_leaves_room_for_others) {
+TEST_F(Bounds, unexpected__one_peer_leaves_room_for_others) {
   Config config;
   config.buffer_bytes = 1 << 20;
   open(config, config);
@@ -67,7 +67,7 @@ TEST_F(Bounds, unexpected__one_partner_leaves_room_for_others) {
   // The other peers' messages arrive at once, and none can push out the next one.
   std::uint64_t match = 2;
   for (Host* h : {&c, &d}) {
-    Partner* p = connect(network, *h, *b);
+    Peer* p = connect(network, *h, *b);
     for (int i = 0; i < 300; i++) (void)send(*h, p, message(8000, 2), match);
     network.run_for(kSecond);
     EXPECT_TRUE((*b)->probe(match, ~0ULL)) << match;
@@ -94,7 +94,7 @@ TEST_F(Bounds, unexpected__the_limit_is_exact) {
     config.buffer_bytes = 80 * 1024;
     open(config, config);
     Host& c = network.add(config);
-    Partner* p = connect(network, c, *b);
+    Peer* p = connect(network, c, *b);
     for (int i = 0; i < 600; i++) {
       (void)send(*a, to_b, message(length), 1);
       (void)send(c, p, message(length), 1);
@@ -117,7 +117,7 @@ TEST_F(Bounds, unexpected__the_limit_holds_for_messages_to_oneself) {
   EXPECT_LE(h->state().buffers_held(), 64U * 1024 + 30 * sizeof(Unexpected));
 }
 
-TEST_F(Bounds, unexpected__a_partner_alone_may_always_send_one) {
+TEST_F(Bounds, unexpected__a_peer_alone_may_always_send_one) {
   Config config;
   config.buffer_bytes = 33 * 1024;
   config.rndv_threshold = 32 * 1024;

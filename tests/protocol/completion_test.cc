@@ -139,7 +139,7 @@ TEST_F(CompletionTest, forgotten__from_the_start_returns_null) {
     Bytes& in = room(length);
     Segment s = segment(out), d = segment(in);
     SendOp op;
-    op.partner = to_b;
+    op.peer = to_b;
     op.segments = {&s, 1};
     op.forgotten = true;
     ReceiveOp rop;
@@ -171,7 +171,7 @@ class CopyLater : public CompletionTest {
   Request* send_later(Bytes& data, std::uint64_t match) {
     Segment s = segment(data);
     SendOp op;
-    op.partner = to_b;
+    op.peer = to_b;
     op.segments = {&s, 1};
     op.match_info = match;
     op.advice.copy_later = true;
@@ -233,7 +233,7 @@ TEST_F(CopyLater, peer_gone) {
 TEST_F(CompletionTest, session__stale_address) {
   open();
   SendOp op;
-  op.partner = to_b;
+  op.peer = to_b;
   op.session = (*b)->config().session;
   op.context = &op;
   op.match_info = 3;
@@ -243,7 +243,7 @@ TEST_F(CompletionTest, session__stale_address) {
   EXPECT_EQ(c.status, Status::bad_session);
   EXPECT_EQ(c.context, &op);
   EXPECT_EQ(c.match_info, 3U);
-  EXPECT_EQ(c.partner, to_b);
+  EXPECT_EQ(c.peer, to_b);
 }
 
 }  // namespace

@@ -16,10 +16,10 @@ TEST_F(Connect, connect__both_at_once) {
   EXPECT_EQ(ca.status, Status::success);
   EXPECT_EQ(cb.status, Status::success);
   EXPECT_EQ(ca.session, (*b)->config().session);
-  to_b = ca.partner;
-  to_a = cb.partner;
+  to_b = ca.peer;
+  to_a = cb.peer;
   exchange_both_ways();
-  EXPECT_EQ((*a)->partner_count(), 2U);
+  EXPECT_EQ((*a)->peer_count(), 2U);
 }
 
 TEST_F(Connect, connect__both_at_once_repeated_with_faults) {
@@ -60,8 +60,8 @@ TEST_F(Connect, connect__reply_lost) {
   };
   // The answering side sends before the asking side knows of the connection.
   Request* r = connect_start(*a, *b);
-  ASSERT_TRUE(network.run_until([&] { return (*b)->partner_count() == 2; }));
-  to_a = (*b)->find_partner((*a)->config().nic, 0);
+  ASSERT_TRUE(network.run_until([&] { return (*b)->peer_count() == 2; }));
+  to_a = (*b)->find_peer((*a)->config().nic, 0);
   exchange(*b, to_a, *a, 5000);
   EXPECT_EQ(wait(*a, r).status, Status::success);
 }
@@ -80,8 +80,8 @@ TEST_F(Connect, connect__refused_while_the_peer_connects) {
   EXPECT_EQ(wait(*a, ours).status, Status::bad_key);
   const Completion connected = wait(*b, theirs);
   ASSERT_EQ(connected.status, Status::success);
-  exchange(*b, connected.partner, *a, 10);
-  EXPECT_EQ(a->counters[Counter::partner_restarted], 0U);
+  exchange(*b, connected.peer, *a, 10);
+  EXPECT_EQ(a->counters[Counter::peer_restarted], 0U);
 }
 
 TEST_F(Connect, connect__wrong_key_changes_nothing) {
@@ -91,10 +91,10 @@ TEST_F(Connect, connect__wrong_key_changes_nothing) {
   b = &network.add(keyed);
   const Completion refused = wait(*a, connect_start(*a, *b, 6));
   EXPECT_EQ(refused.status, Status::bad_key);
-  EXPECT_EQ((*b)->partner_count(), 1U) << "a stranger leaves no trace";
+  EXPECT_EQ((*b)->peer_count(), 1U) << "a stranger leaves no trace";
   EXPECT_EQ(wait(*a, connect_start(*a, *b, 5)).status, Status::success);
-  to_b = refused.partner;
-  to_a = (*b)->find_partner((*a)->config().nic, 0);
+  to_b = refused.peer;
+  to_a = (*b)->find_peer((*a)->config().nic, 0);
   exchange(*a, to_b, *b, 100);
   EXPECT_EQ(wait(*a, connect_start(*a, *b, 6)).status, Status::bad_key);
   exchange_both_ways();
@@ -125,7 +125,7 @@ TEST_F(Connect, connect__to_itself_ignores_the_key) {
   a = &network.add(keyed);
   const Completion c = wait(*a, connect_start(*a, *a, 9));
   EXPECT_EQ(c.status, Status::success);
-  EXPECT_EQ(c.partner, (*a)->self());
+  EXPECT_EQ(c.peer, (*a)->self());
   EXPECT_EQ(network.frames_sent, 0U);
 }
 
@@ -144,7 +144,7 @@ TEST_F(Connect, connect__forgotten_still_connects) {
   const auto r = (*a)->connect(network.now, (*b)->config().nic, 0, 0, 0, nullptr, true);
   ASSERT_TRUE(r.has_value());
   EXPECT_EQ(*r, nullptr);
-  to_b = (*a)->find_partner((*b)->config().nic, 0);
+  to_b = (*a)->find_peer((*b)->config().nic, 0);
   ASSERT_TRUE(network.run_until([&] { return to_b->connected(); }));
   EXPECT_EQ((*a)->peek_done(), nullptr);
   EXPECT_EQ((*a)->state().memory.requests.live(), 0U);
@@ -208,7 +208,7 @@ TEST_F(Connect, connect_received__own_request_reflected_by_a_switch) {
   network.inject(connect_frame(*a, *a, request));
   network.run_for(kSecond);
   EXPECT_EQ(network.frames_sent, 0U);
-  EXPECT_EQ((*a)->partner_count(), 1U);
+  EXPECT_EQ((*a)->peer_count(), 1U);
 }
 
 // --- a peer that restarts on the same endpoint ---
@@ -240,7 +240,7 @@ class Restarted : public PairTest, public testing::WithParamInterface<Restart> {
       to_a = connect(network, *b, *a);
     } else {
       EXPECT_EQ(connect(network, *a, *b), to_b);
-      to_a = (*b)->find_partner((*a)->config().nic, 0);
+      to_a = (*b)->find_peer((*a)->config().nic, 0);
     }
   }
 };
@@ -257,7 +257,7 @@ TEST_P(Restarted, restart__old_address_fails_and_reconnecting_works) {
     b = &network.restart(1, with_session(0x2000 + round, config));
     // With the old address the new instance refuses the message, and so does our own check afterwards.
     SendOp op;
-    op.partner = to_b;
+    op.peer = to_b;
     op.session = old_session;
     EXPECT_EQ(wait(*a, (*a)->send(network.now, op).value()).status, Status::success) << "buffered";
     EXPECT_EQ(wait(*a, pending, 10 * kSecond).status, Status::bad_session);
@@ -317,10 +317,10 @@ TEST_F(Connect, restart__late_request_of_the_instance_before_changes_nothing) {
     to_b = connect(network, *a, *b);
     to_a = connect(network, *b, *a);
     ASSERT_TRUE(to_a && to_b);
-    const std::uint64_t restarts = a->counters[Counter::partner_restarted];
+    const std::uint64_t restarts = a->counters[Counter::peer_restarted];
     network.inject(late);
     network.run_for(kMillisecond);
-    EXPECT_EQ(a->counters[Counter::partner_restarted], restarts);
+    EXPECT_EQ(a->counters[Counter::peer_restarted], restarts);
     EXPECT_TRUE(to_b->connected());
     exchange_both_ways();
   }
@@ -333,7 +333,7 @@ TEST_F(Connect, restart__connect_under_way_survives_the_refusal_of_an_older_mess
   Bytes& data = message(10);
   send(*a, to_b, data, 1);
   EXPECT_EQ(wait(*a, connect_start(*a, *b)).status, Status::success);
-  to_a = (*b)->find_partner((*a)->config().nic, 0);
+  to_a = (*b)->find_peer((*a)->config().nic, 0);
   exchange_both_ways();
 }
 

@@ -31,14 +31,14 @@ class ConversationTest : public PairTest {
     network.faults.drop = nullptr;
     return session;
   }
-  Request* send_in(Host& from, Partner* to, std::uint32_t conversation) {
+  Request* send_in(Host& from, Peer* to, std::uint32_t conversation) {
     SendOp op;
-    op.partner = to;
+    op.peer = to;
     op.match_info = 5;
     op.conversation = conversation;
     return from->send(network.now, op).value();
   }
-  Request* receive_from(Host& at, Partner* source, bool reach = false,
+  Request* receive_from(Host& at, Peer* source, bool reach = false,
                         std::uint32_t session = wire::kUnknownSession) {
     ReceiveOp op;
     op.match_info = 99;
@@ -57,7 +57,7 @@ class ConversationTest : public PairTest {
 
 TEST_F(ConversationTest, given_up__nothing_follows_behind_the_hole) {
   open_with(2 * kSecond, 500 * kSecond);
-  const std::uint32_t first = partner_info(to_b).conversation;
+  const std::uint32_t first = peer_info(to_b).conversation;
   Request* lost = send(*a, to_b, message(8), 1);
   EXPECT_EQ(wait(*a, lost).status, Status::success);
   network.run_for(kSecond);
@@ -81,9 +81,9 @@ TEST_F(ConversationTest, given_up__nothing_follows_behind_the_hole) {
   EXPECT_EQ(why_b->failed, 1U);
   // An application's connect begins again. Addresses of the first conversation are not valid in the second.
   EXPECT_EQ(wait(*a, connect_start(*a, *b)).status, Status::success);
-  EXPECT_NE(partner_info(to_b).conversation, first);
+  EXPECT_NE(peer_info(to_b).conversation, first);
   EXPECT_EQ(wait(*a, send_in(*a, to_b, first)).status, Status::endpoint_unreachable);
-  EXPECT_EQ(wait(*a, send_in(*a, to_b, partner_info(to_b).conversation)).status, Status::success);
+  EXPECT_EQ(wait(*a, send_in(*a, to_b, peer_info(to_b).conversation)).status, Status::success);
   exchange_both_ways();
 }
 
@@ -127,7 +127,7 @@ TEST_F(ConversationTest, given_up__a_success_that_nobody_has_seen_becomes_an_err
   ASSERT_TRUE(lost);
   EXPECT_EQ(lost->match_info, 2U);
   EXPECT_EQ(lost->length, 8U);
-  EXPECT_EQ(lost->partner, to_b);
+  EXPECT_EQ(lost->peer, to_b);
   EXPECT_FALSE((*a)->lost_take());
 }
 
@@ -142,7 +142,7 @@ TEST_F(ConversationTest, shunned__the_same_instance_is_not_talked_to_and_another
   network.run_for(10 * kSecond);
   b = &network.restart(1, with_session(0x7777));
   EXPECT_EQ(wait(*a, again(), 10 * kSecond).status, Status::success);
-  to_a = (*b)->find_partner((*a)->config().nic, 0);
+  to_a = (*b)->find_peer((*a)->config().nic, 0);
   ASSERT_NE(to_a, nullptr);
   exchange_both_ways();
 }
@@ -151,9 +151,9 @@ TEST_F(ConversationTest, awaited__a_source_that_cannot_be_reached_ends_the_recei
   Config config;
   config.connect_timeout = 3 * kSecond;
   a = &network.add(config);
-  to_b = (*a)->partner(0x020000000099, 1);
+  to_b = (*a)->peer(0x020000000099, 1);
   Request* r = receive_from(*a, to_b, true);
-  Request* only_if_it_comes = receive_from(*a, (*a)->partner(0x020000000098, 1), false);
+  Request* only_if_it_comes = receive_from(*a, (*a)->peer(0x020000000098, 1), false);
   EXPECT_EQ(wait(*a, r, 10 * kSecond).status, Status::endpoint_unreachable);
   EXPECT_FALSE((*a)->done(only_if_it_comes));
 }
@@ -203,7 +203,7 @@ TEST_F(ConversationTest, reopened__late_acknowledgements_of_the_last_one_hold_up
   network.run_for(kSecond);
   ASSERT_EQ(wait(*a, connect_start(*a, *b)).status, Status::success);
   SendOp op;
-  op.partner = to_b;
+  op.peer = to_b;
   op.delivered = true;
   EXPECT_EQ(wait(*a, (*a)->send(network.now, op).value(), kSecond).status, Status::success);
 }
@@ -263,10 +263,10 @@ TEST_F(ConversationTest, awaited__a_receive_that_names_the_next_instance_waits_f
   b = &network.restart(1, with_session(0x7777));
   EXPECT_EQ(wait(*b, connect_start(*b, *a)).status, Status::success);
   EXPECT_EQ(wait(*a, of_old, 0).status, Status::endpoint_unreachable);
-  to_a = (*b)->find_partner((*a)->config().nic, 0);
+  to_a = (*b)->find_peer((*a)->config().nic, 0);
   ASSERT_NE(to_a, nullptr);
   SendOp op;
-  op.partner = to_a;
+  op.peer = to_a;
   op.match_info = 99;
   (void)(*b)->send(network.now, op);
   EXPECT_EQ(wait(*a, of_new, kSecond).status, Status::success);
@@ -285,7 +285,7 @@ TEST_F(ConversationTest, awaited__a_receive_that_names_a_former_instance_ends) {
   b = &network.restart(1, with_session(0x8888));
   network.run_for(10 * kSecond);
   a = &network.restart(0, with_session(0x9999));
-  to_b = (*a)->partner((*b)->config().nic, 0);
+  to_b = (*a)->peer((*b)->config().nic, 0);
   EXPECT_EQ(wait(*a, receive_from(*a, to_b, true, 0x7777), 30 * kSecond).status, Status::bad_session);
 }
 
@@ -294,7 +294,7 @@ TEST_F(ConversationTest, watch__a_peer_that_cannot_be_connected_to_is_told_to_th
   config.connect_timeout = 3 * kSecond;
   a = &network.add(config);
   ReceiveOp op;
-  op.source = (*a)->partner(0x020000000099, 1);
+  op.source = (*a)->peer(0x020000000099, 1);
   op.reach = true;
   int told = 0;
   for (int i = 0; i < 100; i++) {
@@ -336,7 +336,7 @@ TEST_F(ConversationTest, awaited__a_failed_connect_ends_only_those_who_wanted_it
   Config config;
   config.connect_timeout = 3 * kSecond;
   a = &network.add(config);
-  Partner* const absent = (*a)->partner(0x020000000099, 1);
+  Peer* const absent = (*a)->peer(0x020000000099, 1);
   Request* later = receive_from(*a, absent, false);
   EXPECT_EQ(wait(*a, receive_from(*a, absent, true), 10 * kSecond).status, Status::endpoint_unreachable);
   network.run_for(10 * kSecond);
@@ -358,7 +358,7 @@ TEST_F(ConversationTest, awaited__an_instance_takes_only_its_own_messages) {
   EXPECT_TRUE((*a)->probe(99, ~std::uint64_t{0}, to_b, 0, former));
   EXPECT_EQ(wait(*a, receive_from(*a, to_b, true, former)).status, Status::success);
   Request* of_former = receive_from(*a, to_b, false, former);
-  to_a = (*b)->find_partner((*a)->config().nic, 0);
+  to_a = (*b)->find_peer((*a)->config().nic, 0);
   (void)send(*b, to_a, message(0), 99);
   EXPECT_EQ(wait(*a, of_new).status, Status::success);
   EXPECT_FALSE((*a)->done(of_former));

@@ -42,7 +42,7 @@ TEST_F(Handler, data__only_when_the_message_is_in_one_frame) {
     Bytes& out = message(c.length);
     Request* s = send(*a, to_b, out, 3, c.synchronous);
     ASSERT_TRUE(network.run_until([&] { return !calls.empty(); }, kSecond));
-    EXPECT_EQ(calls[0].arrival.partner, to_a);
+    EXPECT_EQ(calls[0].arrival.peer, to_a);
     EXPECT_EQ(calls[0].arrival.session, (*a)->config().session);
     EXPECT_EQ(calls[0].arrival.match_info, 3U);
     EXPECT_EQ(calls[0].arrival.msg_length, c.length);
@@ -108,7 +108,7 @@ TEST_F(Handler, send_inside__answers_arrive_in_order_with_losses) {
     Bytes& out = message(arrival.match_info % 2 ? 20 : 3000, arrival.match_info);
     Segment s = segment(out);
     SendOp op;
-    op.partner = arrival.partner;
+    op.peer = arrival.peer;
     op.segments = {&s, 1};
     op.match_info = arrival.match_info;
     op.forgotten = true;
@@ -149,12 +149,12 @@ TEST_F(Handler, no_memory__handler_is_asked_only_when_the_message_could_be_kept)
   EXPECT_LE(calls.size(), 100U);
 }
 
-TEST_F(Handler, partner_dropped_inside__leaves_it_dropped) {
+TEST_F(Handler, peer_dropped_inside__leaves_it_dropped) {
   open();
   for (const std::size_t length : {8, 1000, 5000, 100000}) {
     bool first = true;
     handle(*b, [&](const Arrival& arrival) {
-      if (first) (*b)->disconnect(network.now, arrival.partner);
+      if (first) (*b)->disconnect(network.now, arrival.peer);
       first = false;
       return HandlerAction::finished;
     });
@@ -168,10 +168,10 @@ TEST_F(Handler, partner_dropped_inside__leaves_it_dropped) {
   }
 }
 
-TEST_F(Handler, partner_dropped_inside__a_large_message_of_it_has_no_data) {
+TEST_F(Handler, peer_dropped_inside__a_large_message_of_it_has_no_data) {
   open();
   handle(*b, [&](const Arrival& arrival) {
-    (*b)->disconnect(network.now, arrival.partner);
+    (*b)->disconnect(network.now, arrival.peer);
     return HandlerAction::proceed;
   });
   (void)send(*a, to_b, message(100000), 1);
@@ -202,7 +202,7 @@ TEST_F(Self, self_send__posted_and_unexpected) {
       const Completion cr = wait(*a, r);
       const Completion cs = wait(*a, s);
       EXPECT_EQ(cr.status, Status::success);
-      EXPECT_EQ(cr.partner, (*a)->self());
+      EXPECT_EQ(cr.peer, (*a)->self());
       EXPECT_EQ(cr.session, (*a)->config().session);
       EXPECT_EQ(cs.status, Status::success);
       EXPECT_EQ(cs.xfer_length, length);
@@ -218,7 +218,7 @@ TEST_F(Self, self_as_others__short_ones_complete_before_their_receive) {
   Config config;
   config.self_as_others = true;
   open(config, {});
-  Partner* const self = (*a)->self();
+  Peer* const self = (*a)->self();
   for (const std::size_t length : {0, 20, 5000, 32768}) {
     Bytes& data = message(length, 7);
     EXPECT_EQ(wait(*a, send(*a, self, data, 1), 0).status, Status::success) << length;
@@ -228,12 +228,12 @@ TEST_F(Self, self_as_others__short_ones_complete_before_their_receive) {
     EXPECT_EQ(wait(*a, send(*a, self, data, 1), 0).status, Status::success);
     const Completion cut = wait(*a, receive(*a, room(length / 2), 1));
     EXPECT_EQ(cut.status, length ? Status::truncated : Status::success);
-    EXPECT_EQ(cut.partner, self);
+    EXPECT_EQ(cut.peer, self);
   }
   Request* large = send(*a, self, message(100000), 1);
   SendOp op;
   Segment part = segment(message(8));
-  op.partner = self;
+  op.peer = self;
   op.segments = {&part, 1};
   op.match_info = 2;
   op.synchronous = true;
@@ -306,7 +306,7 @@ TEST_F(Self, self_send__scattered_pieces_and_user_memory_reused) {
   const Bytes original = out;
   Segment from[3] = {{out.data(), 33}, {nullptr, 0}, {out.data() + 33, 67}};
   SendOp op;
-  op.partner = (*a)->self();
+  op.peer = (*a)->self();
   op.segments = from;
   Request* s = (*a)->send(network.now, op).value();
   ASSERT_TRUE(*(*a)->buffered(s));

@@ -39,11 +39,10 @@ class Exchange : public testing::TestWithParam<Variant> {
     ASSERT_NE(to_a, nullptr);
   }
 
-  Request* send(Host& from, Partner* to, std::vector<std::byte>& data, std::uint64_t match,
-                bool sync = false) {
+  Request* send(Host& from, Peer* to, std::vector<std::byte>& data, std::uint64_t match, bool sync = false) {
     Segment s = segment(data);
     SendOp op;
-    op.partner = to;
+    op.peer = to;
     op.segments = {&s, 1};
     op.match_info = match;
     op.synchronous = sync;
@@ -60,8 +59,8 @@ class Exchange : public testing::TestWithParam<Variant> {
   Network network{7};
   Host* a = nullptr;
   Host* b = nullptr;
-  Partner* to_b = nullptr;
-  Partner* to_a = nullptr;
+  Peer* to_b = nullptr;
+  Peer* to_a = nullptr;
 };
 
 TEST_P(Exchange, every_size_class__posted_and_unexpected) {
@@ -90,7 +89,7 @@ TEST_P(Exchange, every_size_class__posted_and_unexpected) {
         EXPECT_EQ(cr.msg_length, length);
         EXPECT_EQ(cr.xfer_length, length);
         EXPECT_EQ(cs.xfer_length, length);
-        EXPECT_EQ(cr.partner, to_a);
+        EXPECT_EQ(cr.peer, to_a);
         EXPECT_TRUE(std::equal(out.begin(), out.end(), in.begin())) << length;
         EXPECT_EQ(in[length], std::byte{0xEE});
       }
@@ -122,11 +121,10 @@ TEST_P(Exchange, truncation__both_sides_learn) {
 }
 
 // Sends random messages in both directions. Each must arrive once, intact, and in order per match value.
-void storm(Network& network, Host& a, Partner* to_b, Host& b, Partner* to_a, int messages,
-           std::uint64_t seed) {
+void storm(Network& network, Host& a, Peer* to_b, Host& b, Peer* to_a, int messages, std::uint64_t seed) {
   struct Direction {
     Host* from;
-    Partner* to;
+    Peer* to;
     Host* at;
     std::vector<std::vector<std::byte>> out, in;
     std::vector<Request*> sends, receives;
@@ -153,7 +151,7 @@ void storm(Network& network, Host& a, Partner* to_b, Host& b, Partner* to_a, int
       w.out[i] = pattern(seed * 1000 + i, lengths[i]);
       Segment s = segment(w.out[i]);
       SendOp op;
-      op.partner = w.to;
+      op.peer = w.to;
       op.segments = {&s, 1};
       op.match_info = 9;
       op.synchronous = i % 17 == 3;

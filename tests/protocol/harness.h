@@ -258,12 +258,12 @@ inline void Host::send(std::vector<std::byte> bytes, std::span<const iovec> segm
 }
 
 // Connects a to b and returns b as a's peer.
-inline Partner* connect(Network& n, Host& a, Host& b, std::uint32_t key = 0) {
+inline Peer* connect(Network& n, Host& a, Host& b, std::uint32_t key = 0) {
   auto request = a->connect(n.now, b->config().nic, b->config().endpoint, key, 0, nullptr, false);
   if (!request) return nullptr;
   if (!n.run_until([&] { return a->done(*request); })) return nullptr;
   const Completion c = a->consume(*request);
-  return c.status == Status::success ? c.partner : nullptr;
+  return c.status == Status::success ? c.peer : nullptr;
 }
 
 inline std::vector<std::byte> pattern(std::uint64_t seed, std::size_t length) {

@@ -7,10 +7,10 @@ namespace {
 
 class HeaderExtension : public PairTest {
  protected:
-  Request* send_with(Host& from, Partner* to, Bytes& data, std::uint8_t message_class, bool has_data) {
+  Request* send_with(Host& from, Peer* to, Bytes& data, std::uint8_t message_class, bool has_data) {
     Segment s = segment(data);
     SendOp op;
-    op.partner = to;
+    op.peer = to;
     op.segments = {&s, 1};
     op.match_info = 7;
     op.message_class = message_class;
@@ -53,7 +53,7 @@ TEST_F(HeaderExtension, every_frame_fits__at_every_mtu) {
   }
 }
 
-TEST_F(HeaderExtension, partner_without__rejects_the_send_and_sends_nothing) {
+TEST_F(HeaderExtension, peer_without__rejects_the_send_and_sends_nothing) {
   Config mxoe;
   mxoe.mode = wire::Mode::mxoe;
   mxoe.mtu = 4144;
@@ -73,7 +73,7 @@ TEST_F(HeaderExtension, partner_without__rejects_the_send_and_sends_nothing) {
   }
 }
 
-TEST_F(HeaderExtension, partner_without__rejects_at_once_what_would_wait) {
+TEST_F(HeaderExtension, peer_without__rejects_at_once_what_would_wait) {
   network.faults.drop = [](const Bytes& f) {  // B's CONNECT request
     return type_of(f) == wire::PacketType::connect && f[42] == std::byte{0} && f[11] == std::byte{2};
   };
@@ -82,7 +82,7 @@ TEST_F(HeaderExtension, partner_without__rejects_at_once_what_would_wait) {
   EXPECT_TRUE((*b)->done(send_with(*b, to_a, message(8), 3, false)));
 }
 
-TEST_F(HeaderExtension, partner_without__found_out_while_the_send_waits) {
+TEST_F(HeaderExtension, peer_without__found_out_while_the_send_waits) {
   open();
   b->paused = true;
   std::vector<Request*> sends;

@@ -20,8 +20,8 @@ TEST_P(Hostile, random_frames__hurt_nobody_else) {
   config.peer_timeout = 2 * kSecond;
   open(config, config);
   Host& c = network.add(config);
-  Partner* c_to_b = connect(network, c, *b);
-  Partner* b_to_c = connect(network, *b, c);
+  Peer* c_to_b = connect(network, c, *b);
+  Peer* b_to_c = connect(network, *b, c);
 
   // Requests that never end: a receive from c only, and a send that c does not receive.
   Bytes& private_room = room(1000);
@@ -79,7 +79,7 @@ TEST_P(Hostile, random_frames__hurt_nobody_else) {
       Bytes& out = message(length);
       Segment s = segment(out);
       SendOp sop;
-      sop.partner = to_b;
+      sop.peer = to_b;
       sop.segments = {&s, 1};
       sop.match_info = random.below(4);
       sop.forgotten = true;
@@ -92,7 +92,7 @@ TEST_P(Hostile, random_frames__hurt_nobody_else) {
       rop.forgotten = true;
       (void)(*b)->receive(network.now, rop);
       if (to_a->connected()) {
-        sop.partner = to_a;
+        sop.peer = to_a;
         (void)(*b)->send(network.now, sop);
       }
     }
@@ -111,7 +111,7 @@ TEST_P(Hostile, random_frames__hurt_nobody_else) {
     const Endpoint::Memory memory = (*b)->memory();
     ASSERT_LE(memory.buffers, (1U << 20) + (1U << 18));
     ASSERT_LE((*b)->state().matching.unexpected.size() * sizeof(Unexpected), (1U << 20) + sizeof(Unexpected));
-    ASSERT_LE((*b)->partner_count(), 4U + static_cast<unsigned>(injected));
+    ASSERT_LE((*b)->peer_count(), 4U + static_cast<unsigned>(injected));
     ASSERT_LE((*b)->state().memory.pulls.live(), 2000U);
     while (Request* r = (*b)->peek_done()) (*b)->consume(r);
   }

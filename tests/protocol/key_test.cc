@@ -20,7 +20,7 @@ class Key : public PairTest, public testing::WithParamInterface<bool> {
   }
 };
 
-TEST_P(Key, unknown_to_who_pings__a_partner_that_gave_up_is_noticed) {
+TEST_P(Key, unknown_to_who_pings__a_peer_that_gave_up_is_noticed) {
   start();
   Request* large = send(*b, to_a, message(100000), 1);
   network.run_for(kSecond);  // acknowledged, waits for NOTIFY
@@ -40,7 +40,7 @@ TEST_P(Key, unknown_to_who_pings__unacknowledged_sends_end) {
   EXPECT_EQ(wait(*b, large, 20 * kSecond).status, Status::endpoint_unreachable);
 }
 
-TEST_P(Key, unknown_to_who_pings__a_living_partner_is_kept) {
+TEST_P(Key, unknown_to_who_pings__a_living_peer_is_kept) {
   start();
   Request* large = send(*b, to_a, message(100000), 1);
   network.run_for(30 * kSecond);
@@ -58,7 +58,7 @@ TEST_P(Key, wrong_in_a_connect__pings_keep_the_one_that_worked) {
   a = &network.add(other);
   b = &network.add(keyed);
   to_b = connect(network, *a, *b, 0x1234);
-  to_a = (*b)->find_partner((*a)->config().nic, 0);
+  to_a = (*b)->find_peer((*a)->config().nic, 0);
   EXPECT_EQ(wait(*a, connect_start(*a, *b, 6)).status, Status::bad_key);
   EXPECT_EQ(to_b->session.key, 0x1234U);
   exchange_both_ways();
@@ -71,7 +71,7 @@ TEST_F(PairTest, late_refusal__a_relation_that_is_new_again_is_kept) {
   a = &network.add({});
   b = &network.add(keyed);
   to_b = connect(network, *a, *b, 0x1234);
-  to_a = (*b)->find_partner((*a)->config().nic, 0);
+  to_a = (*b)->find_peer((*a)->config().nic, 0);
   exchange_both_ways();
   (*b)->disconnect(network.now, to_a);
   Bytes late;
@@ -86,10 +86,10 @@ TEST_F(PairTest, late_refusal__a_relation_that_is_new_again_is_kept) {
   ASSERT_FALSE(late.empty());
   ASSERT_EQ(connect(network, *a, *b, 0x1234), to_b);
   Request* s = send(*a, to_b, message(100000), 1);
-  const std::uint64_t restarts = a->counters[Counter::partner_restarted];
+  const std::uint64_t restarts = a->counters[Counter::peer_restarted];
   network.inject(late);
   EXPECT_EQ(wait(*a, wrong).status, Status::bad_key);
-  EXPECT_EQ(a->counters[Counter::partner_restarted], restarts);
+  EXPECT_EQ(a->counters[Counter::peer_restarted], restarts);
   (void)receive(*b, room(100000), 1);
   EXPECT_EQ(wait(*a, s).status, Status::success);
   exchange_both_ways();
@@ -174,7 +174,7 @@ class HalfOpen : public PairTest {
       return is_connect(frame, true, packet) && packet.status == 0;
     };
     network.run_for(kMillisecond);
-    to_a = (*b)->find_partner((*a)->config().nic, 0);
+    to_a = (*b)->find_peer((*a)->config().nic, 0);
     ASSERT_TRUE(to_a && to_a->connected());
     large = send(*b, to_a, message(100000), 1);
     network.run_for(10 * kSecond);
@@ -189,7 +189,7 @@ TEST_F(HalfOpen, lasts_as_long_as_the_connect) {
   network.faults.drop = nullptr;
   const Completion c = wait(*a, under_way);
   EXPECT_EQ(c.status, Status::success);
-  to_b = c.partner;
+  to_b = c.peer;
   (void)receive(*a, room(100000), 1);
   EXPECT_EQ(wait(*b, large).status, Status::success);
   exchange_both_ways();

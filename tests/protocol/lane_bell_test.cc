@@ -160,7 +160,7 @@ class LaneAnswerTest : public LaneBellTest {
       if (Pull* found = pull_of_slot(state(), slot << 22)) return found;
     return nullptr;
   }
-  void announce(Partner& from, std::uint32_t answer) {
+  void announce(Peer& from, std::uint32_t answer) {
     state().now = network.now;
     lane_announced(state(), from, std::nullopt, answer);
   }
@@ -184,7 +184,7 @@ TEST_F(LaneAnswerTest, none_that_nobody_asked_for) {
 }
 
 TEST_F(LaneAnswerTest, none_to_a_pull_from_somebody_else) {
-  Partner other;
+  Peer other;
   other.bulk.lane = to_a->bulk.lane;
   announce(other, answer_until(0));
   EXPECT_FALSE(awaited());
@@ -249,7 +249,7 @@ TEST_F(LaneBellTest, a_bell_midway_costs_no_turn) {
     for (const std::uint32_t blocks : {1U, 2U, 4U}) {
       Pull p;
       State& s = (*b)->state();
-      p.partner = to_a;
+      p.peer = to_a;
       p.by_lane = true;
       p.unit = 1440;
       p.length = static_cast<std::uint32_t>(length);

@@ -237,7 +237,7 @@ TEST_F(LaneTest, sleeper__is_woken_by_the_link) {
   EXPECT_LT(rung, 1000000U / (44 * 1440)) << "not for every block";
 }
 
-TEST_F(LaneTest, owner__only_partners_have_one) {
+TEST_F(LaneTest, owner__only_peers_have_one) {
   open_lanes();
   EXPECT_EQ((*b)->lane_sender(a->endpoint->config().lane), a->endpoint->config().nic);
   EXPECT_EQ((*a)->lane_sender(b->endpoint->config().lane), b->endpoint->config().nic);
@@ -252,7 +252,7 @@ TEST_F(LaneTest, owner__only_partners_have_one) {
 TEST_F(LaneTest, owner__a_second_one_gets_no_lane) {
   open_lanes();
   Host& liar = network.add(with_lane(1));
-  Partner* p = connect(network, liar, *b);
+  Peer* p = connect(network, liar, *b);
   exchange(liar, p, *b, 100000);
   exchange(liar, p, *b, 100000);
   EXPECT_EQ((*b)->lane_sender(a->endpoint->config().lane), a->endpoint->config().nic);
@@ -281,8 +281,8 @@ TEST_F(LaneTest, proof__nobody_else_can_give_it) {
   Host& victim = network.add(with_lane(2));
   Host& liar = network.add(with_lane(2));
   ASSERT_TRUE(connect(network, liar, *a));
-  Partner* to_liar = connect(network, *a, liar);
-  Partner* to_victim = connect(network, *a, victim);
+  Peer* to_liar = connect(network, *a, liar);
+  Peer* to_victim = connect(network, *a, victim);
   EXPECT_TRUE(to_liar->bulk.lane.present());
   EXPECT_FALSE(to_victim->bulk.lane.present());
   network.faults.no_lane = true;
@@ -334,7 +334,7 @@ TEST_F(LaneTest, owner__the_port_goes_to_the_later_one) {
                   [&](std::byte* out, const wire::Head& head) { return encode_connect(out, head, packet); }));
   };
   connect_as(7, 0x7777);
-  Partner* later = (*b)->find_partner(a->endpoint->config().nic, 7);
+  Peer* later = (*b)->find_peer(a->endpoint->config().nic, 7);
   ASSERT_TRUE(later);
   EXPECT_TRUE(later->bulk.lane.present());
   EXPECT_FALSE(to_a->bulk.lane.present());

@@ -22,11 +22,11 @@ TEST_F(Matching, receive__mask_must_cover_the_info) {
   op.segments = many;
   EXPECT_EQ((*a)->receive(network.now, op).error(), OpError::bad_segment_count);
   SendOp send_op;
-  send_op.partner = to_b;
+  send_op.peer = to_b;
   send_op.segments = many;
   EXPECT_EQ((*a)->send(network.now, send_op).error(), OpError::bad_segment_count);
   send_op.segments = {};
-  send_op.partner = nullptr;
+  send_op.peer = nullptr;
   EXPECT_EQ((*a)->send(network.now, send_op).error(), OpError::bad_request);
 }
 
@@ -59,8 +59,8 @@ TEST_F(Matching, order__large_and_eager_messages_match_in_sending_order) {
 TEST_F(Matching, source__directed_receives) {
   open();
   Host& c = network.add({});
-  Partner* c_to_b = connect(network, c, *b);
-  Partner* to_c = (*b)->find_partner(c->config().nic, 0);
+  Peer* c_to_b = connect(network, c, *b);
+  Peer* to_c = (*b)->find_peer(c->config().nic, 0);
   Bytes& in = room(8);
   Segment s = segment(in);
   ReceiveOp op;
@@ -70,10 +70,10 @@ TEST_F(Matching, source__directed_receives) {
   Request* from_c = (*b)->receive(network.now, op).value();
   Request* from_any = receive(*b, room(8), 0, 0);
   (void)send(*a, to_b, message(8), 1);
-  EXPECT_EQ(wait(*b, from_any).partner, to_a);
+  EXPECT_EQ(wait(*b, from_any).peer, to_a);
   (void)send(*a, to_b, message(8), 1);
   (void)send(c, c_to_b, message(8), 2);
-  EXPECT_EQ(wait(*b, from_c).partner, to_c);
+  EXPECT_EQ(wait(*b, from_c).peer, to_c);
   EXPECT_TRUE((*b)->probe(1, ~0ULL, to_a));
   EXPECT_FALSE((*b)->probe(1, ~0ULL, to_c));
 }
@@ -87,7 +87,7 @@ TEST_F(Matching, source__unreachable_ends_directed_receives_and_connects) {
   ReceiveOp op;
   op.match_mask = 0;
   op.awaited = true;
-  op.source = (*b)->find_partner(c->config().nic, 0);
+  op.source = (*b)->find_peer(c->config().nic, 0);
   for (int i = 0; i < 3; i++) {
     Segment s = segment(room(8));
     op.segments = {&s, 1};
@@ -98,9 +98,9 @@ TEST_F(Matching, source__unreachable_ends_directed_receives_and_connects) {
   for (Request* request : directed) EXPECT_EQ(wait(*b, request).status, Status::endpoint_unreachable);
   (*b)->peer_unreachable(network.now, 0x020000000077, 0);  // an unknown peer
   (void)send(*a, to_b, message(8), 1);
-  EXPECT_EQ(wait(*b, from_any).partner, to_a);
+  EXPECT_EQ(wait(*b, from_any).peer, to_a);
   // A peer that was never reached.
-  Partner* nobody = (*b)->partner(0x020000000077, 3);
+  Peer* nobody = (*b)->peer(0x020000000077, 3);
   ASSERT_TRUE(nobody);
   Request* request = (*b)->connect(network.now, 0x020000000077, 3, 0, 0, nullptr, false).value();
   (*b)->peer_unreachable(network.now, 0x020000000077, 3);
@@ -114,7 +114,7 @@ TEST_F(Matching, message_class__is_a_space_of_its_own) {
       Bytes& out = message(length);
       Segment s = segment(out);
       SendOp op;
-      op.partner = to_b;
+      op.peer = to_b;
       op.segments = {&s, 1};
       op.match_info = 1;
       op.message_class = 3;

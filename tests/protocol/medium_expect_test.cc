@@ -28,7 +28,7 @@ class MediumExpect : public PairTest {
   void begin(bool has_data = false) {
     Segment s = segment(message(length_, 5));
     SendOp op;
-    op.partner = to_b;
+    op.peer = to_b;
     op.segments = {&s, 1};
     op.match_info = 1;
     op.has_data = has_data;
@@ -99,7 +99,7 @@ TEST_F(MediumExpect, truncated__nothing_beyond_the_end) {
 
 TEST_F(MediumExpect, two_at_once__none) {
   Host& c = network.add(with_lane(3));
-  Partner* c_to_b = connect(network, c, *b);
+  Peer* c_to_b = connect(network, c, *b);
   network.faults.hold_lane = false;
   exchange(c, c_to_b, *b, 20000);
   network.run_for(kMillisecond);
@@ -154,7 +154,7 @@ TEST_F(MediumExpect, other_frames__are_not_taken) {
 }
 
 // The peer may be dropped after a frame was placed and before it is processed.
-TEST_F(MediumExpect, partner_dropped__what_was_placed_is_forgotten) {
+TEST_F(MediumExpect, peer_dropped__what_was_placed_is_forgotten) {
   Bytes& in = room(length_);
   Request* r = receive(*b, in, 1);
   begin();

@@ -243,7 +243,7 @@ class SendLevels : public PairTest {
   SendOp op_of(Bytes& data, Segment& s) {
     s = segment(data);
     SendOp op;
-    op.partner = to_b;
+    op.peer = to_b;
     op.segments = {&s, 1};
     return op;
   }

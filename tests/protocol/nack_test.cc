@@ -153,7 +153,7 @@ TEST_F(Nack, silent__is_told_once_of_who_never_answered) {
   Request* r = nullptr;
   unheard_connect(r);
   (*a)->set_timeout(r, kSecond);
-  Partner* const p = r->partner;
+  Peer* const p = r->peer;
   EXPECT_EQ((*a)->silent_since(p), r->first_sent);
   EXPECT_EQ((*a)->silent_take(), nullptr);
   EXPECT_EQ(wait(*a, r, 10 * kSecond).status, Status::endpoint_unreachable);
@@ -172,12 +172,12 @@ TEST_F(Nack, nack_lib__from_strangers) {
   network.inject(hand_made_nack_lib(*a, *a, 1, 3));
   network.run_for(100 * kMillisecond);
   EXPECT_FALSE((*a)->done(s));
-  EXPECT_GE(a->counters[Counter::drop_unknown_partner], 2U);
+  EXPECT_GE(a->counters[Counter::drop_unknown_peer], 2U);
 }
 
 // An acknowledged large send has no number that could be refused, but the ping of its receiver gets an
 // answer.
-TEST_F(Nack, nack_lib__of_a_ping_ends_what_waits_for_the_partner) {
+TEST_F(Nack, nack_lib__of_a_ping_ends_what_waits_for_the_peer) {
   open();
   Request* s = send(*a, to_b, message(100000), 1);
   network.run_for(200 * kMillisecond);

@@ -164,7 +164,7 @@ TEST_F(NearTest, threshold__is_the_way_s_own) {
   EXPECT_EQ(of_b.reads, 1);
 }
 
-TEST_F(NearTest, threshold__far_partners_keep_theirs) {
+TEST_F(NearTest, threshold__far_peers_keep_theirs) {
   of_a.far = 0x020000000002;
   open(near_config(of_a), {});
   EXPECT_EQ((*a)->eager_max(to_b), 32768U);

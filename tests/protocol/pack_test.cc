@@ -10,7 +10,7 @@ class Pack : public PairTest {
   Request* hold(Bytes& data, std::uint64_t match, std::uint8_t message_class = 0) {
     Segment s = segment(data);
     SendOp op;
-    op.partner = to_b;
+    op.peer = to_b;
     op.segments = {&s, 1};
     op.match_info = match;
     op.advice.hold = true;
@@ -137,11 +137,11 @@ TEST_F(Pack, not_to_peers_that_cannot_read_it) {
     Network fresh{5};
     Host& x = fresh.add({});
     Host& y = fresh.add(other);
-    Partner* to = connect(fresh, x, y);
+    Peer* to = connect(fresh, x, y);
     ASSERT_NE(to, nullptr);
     Segment s{nullptr, 0};
     SendOp op;
-    op.partner = to;
+    op.peer = to;
     op.segments = {&s, 1};
     op.advice.hold = true;
     for (int i = 0; i < 5; i++) EXPECT_TRUE(x->send(fresh.now, op).has_value());
@@ -195,7 +195,7 @@ TEST_F(Pack, suspended_in_the_middle__the_rest_comes_when_it_goes_on) {
   for (Request* r : sent_) EXPECT_EQ(wait(*a, r).status, Status::success);
 }
 
-TEST_F(Pack, unexpected_handler_that_drops_the_partner_gets_no_more) {
+TEST_F(Pack, unexpected_handler_that_drops_the_peer_gets_no_more) {
   open();
   static int calls;
   calls = 0;
@@ -207,7 +207,7 @@ TEST_F(Pack, unexpected_handler_that_drops_the_partner_gets_no_more) {
       [](void* c, const Arrival& arrival) {
         calls++;
         auto* at = static_cast<Context*>(c);
-        (*at->host)->disconnect(at->network->now, arrival.partner);
+        (*at->host)->disconnect(at->network->now, arrival.peer);
         return HandlerAction::finished;
       },
       &context);

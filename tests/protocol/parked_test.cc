@@ -19,7 +19,7 @@ class Parked : public PairTest {
   Request* inject(Bytes& data, std::uint64_t match) {
     Segment s = segment(data);
     SendOp op;
-    op.partner = to_b;
+    op.peer = to_b;
     op.segments = {&s, 1};
     op.match_info = match;
     op.inject = true;
@@ -295,7 +295,7 @@ TEST_F(Parked, share__used_up_begins_parking_and_says_so) {
   network.run_for(kSecond);
   EXPECT_GT(b->counters[Counter::recv_parked], 0U);
   const HeldUp held = (*b)->held_up_take();
-  EXPECT_EQ(held.partner, to_a);
+  EXPECT_EQ(held.peer, to_a);
   EXPECT_EQ(held.what, HeldUp::What::data);
   EXPECT_GT(held.bound, 1U << 20);
   EXPECT_EQ((*b)->held_up_take().what, HeldUp::What::nothing) << "it is told once";

@@ -17,16 +17,16 @@ class ProbeTest : public PairTest {
 TEST_F(ProbeTest, probe__proves_the_agreed_size) {
   open(jumbo(), jumbo());
   network.run_for(100 * kMillisecond);
-  EXPECT_EQ(partner_info(to_b).frame_max, 9014U);
-  EXPECT_EQ(partner_info(to_a).frame_max, 9014U);
+  EXPECT_EQ(peer_info(to_b).frame_max, 9014U);
+  EXPECT_EQ(peer_info(to_a).frame_max, 9014U);
   EXPECT_FALSE(network.step());
 }
 
 TEST_F(ProbeTest, probe__smaller_side_decides) {
   open(jumbo(9000), jumbo(4000));
   network.run_for(100 * kMillisecond);
-  EXPECT_EQ(partner_info(to_b).frame_max, 4014U);
-  EXPECT_EQ(partner_info(to_a).frame_max, 4014U);
+  EXPECT_EQ(peer_info(to_b).frame_max, 4014U);
+  EXPECT_EQ(peer_info(to_a).frame_max, 4014U);
   exchange_both_ways();
 }
 
@@ -40,7 +40,7 @@ TEST_F(ProbeTest, probe__ladder_below_the_frame_of_ethernet) {
     config.base_frame = 1232;
     open(config, config);
     network.run_for(10 * kSecond);
-    EXPECT_EQ(partner_info(to_b).frame_max, proven);
+    EXPECT_EQ(peer_info(to_b).frame_max, proven);
     exchange_both_ways();
   }
 }
@@ -55,7 +55,7 @@ TEST_F(ProbeTest, probe__ladder_when_the_path_carries_less) {
     open(jumbo(65535), jumbo(65535));
     exchange_both_ways();  // messages pass meanwhile
     network.run_for(10 * kSecond);
-    EXPECT_EQ(partner_info(to_b).frame_max, c.proven) << c.path;
+    EXPECT_EQ(peer_info(to_b).frame_max, c.proven) << c.path;
     exchange_both_ways();
   }
 }
@@ -64,26 +64,26 @@ TEST_F(ProbeTest, probe__looks_again_when_the_path_is_mended) {
   network.faults.path_mtu = 1500;
   open(jumbo(), jumbo());
   network.run_for(20 * kSecond);
-  EXPECT_EQ(partner_info(to_b).frame_max, 1514U);
+  EXPECT_EQ(peer_info(to_b).frame_max, 1514U);
   const auto probes = a->counters[Counter::send_probe];
   network.run_for(100 * kSecond);
   EXPECT_LT(a->counters[Counter::send_probe], probes + 60);
   network.faults.path_mtu = 0;
   network.run_for(60 * kSecond);
-  EXPECT_EQ(partner_info(to_b).frame_max, 9014U);
+  EXPECT_EQ(peer_info(to_b).frame_max, 9014U);
 }
 
-TEST_F(ProbeTest, probe__many_partners_are_not_all_probed_at_connect) {
+TEST_F(ProbeTest, probe__many_peers_are_not_all_probed_at_connect) {
   a = &network.add(jumbo());
-  std::vector<Partner*> partners;
-  for (int i = 0; i < 40; i++) partners.push_back(connect(network, *a, network.add(jumbo())));
+  std::vector<Peer*> peers;
+  for (int i = 0; i < 40; i++) peers.push_back(connect(network, *a, network.add(jumbo())));
   const auto probes = a->counters[Counter::send_probe];
   EXPECT_LE(probes, 2U * 16) << "ours, and answers";
-  EXPECT_EQ(partner_info(partners.back()).frame_max, 1514U);
+  EXPECT_EQ(peer_info(peers.back()).frame_max, 1514U);
   // The first large message brings the probe with it, early enough for its own frames.
   Host& last = *network.hosts.back();
-  exchange(*a, partners.back(), last, 1000000);
-  EXPECT_EQ(partner_info(partners.back()).frame_max, 9014U);
+  exchange(*a, peers.back(), last, 1000000);
+  EXPECT_EQ(peer_info(peers.back()).frame_max, 9014U);
   EXPECT_LE(a->counters[Counter::send_pull_reply], 1000000U / 8900 + 1);
 }
 
@@ -91,10 +91,10 @@ TEST_F(ProbeTest, probe__lost_ones_do_not_keep_frames_small_for_ever) {
   network.faults.drop = [](const Bytes& f) { return f.size() > 5000; };
   open(jumbo(), jumbo());
   network.run_for(5 * kSecond);
-  EXPECT_EQ(partner_info(to_b).frame_max, 4158U);
+  EXPECT_EQ(peer_info(to_b).frame_max, 4158U);
   network.faults.drop = nullptr;
   network.run_for(40 * kSecond);
-  EXPECT_EQ(partner_info(to_b).frame_max, 9014U);
+  EXPECT_EQ(peer_info(to_b).frame_max, 9014U);
 }
 
 // Found by fuzzing: a peer announced large frames and connects again without the extension before anything
@@ -119,7 +119,7 @@ TEST_F(ProbeTest, probe__ends_when_the_peer_has_no_extension_after_all) {
         [&](std::byte* out, const wire::Head& head) { return encode_connect(out, head, connect); }));
     network.run_for(kMillisecond);
   }
-  Partner* p = (*a)->find_partner(peer, 0);
+  Peer* p = (*a)->find_peer(peer, 0);
   ASSERT_NE(p, nullptr);
   EXPECT_GT(a->counters[Counter::send_probe], 0U);
   EXPECT_EQ(p->agreed.probe_size, 0U);
@@ -174,11 +174,11 @@ TEST_F(ProbeTest, set_mtu__smaller_and_larger) {
   exchange_both_ways();
   (*b)->set_mtu(network.now, 1500);
   exchange_both_ways();
-  EXPECT_LE(partner_info(to_a).frame_max, 1514U);
+  EXPECT_LE(peer_info(to_a).frame_max, 1514U);
   (*b)->set_mtu(network.now, 9000);
   to_a = connect(network, *b, *a);
   network.run_for(kSecond);
-  EXPECT_EQ(partner_info(to_a).frame_max, 9014U);
+  EXPECT_EQ(peer_info(to_a).frame_max, 9014U);
   exchange_both_ways();
 }
 
@@ -248,8 +248,8 @@ TEST_F(ProbeTest, checksum__in_force_only_when_both_ask) {
         ca.mode = cb.mode = mode;
         network.clear();
         open(ca, cb);
-        EXPECT_EQ(partner_info(to_b).checksum, at_a && at_b);
-        EXPECT_EQ(partner_info(to_a).checksum, at_a && at_b);
+        EXPECT_EQ(peer_info(to_b).checksum, at_a && at_b);
+        EXPECT_EQ(peer_info(to_a).checksum, at_a && at_b);
         exchange_both_ways();
       }
     }
@@ -269,10 +269,10 @@ TEST_F(ProbeTest, modes__one_insists_on_mx_sizes) {
   Config mx = jumbo();
   mx.mode = wire::Mode::mxoe;
   open(jumbo(), mx);
-  EXPECT_EQ(partner_info(to_b).mode, wire::Mode::mxoe);
-  EXPECT_EQ(partner_info(to_a).mode, wire::Mode::mxoe);
-  EXPECT_EQ(partner_info(to_b).mode_told, wire::Mode::mxoe);
-  EXPECT_EQ(partner_info(to_a).mode_told, wire::Mode::omx) << "what it is set to, not what is in force";
+  EXPECT_EQ(peer_info(to_b).mode, wire::Mode::mxoe);
+  EXPECT_EQ(peer_info(to_a).mode, wire::Mode::mxoe);
+  EXPECT_EQ(peer_info(to_b).mode_told, wire::Mode::mxoe);
+  EXPECT_EQ(peer_info(to_a).mode_told, wire::Mode::omx) << "what it is set to, not what is in force";
   exchange_both_ways();
 }
 

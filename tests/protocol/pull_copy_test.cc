@@ -92,7 +92,7 @@ TEST_F(PullCopyTest, complete__when_the_last_copy_is) {
 
 TEST_F(PullCopyTest, last_piece__is_not_handed_over) {
   arrive();
-  const std::uint64_t last = (*b)->find_partner((*a)->config().nic, 0)->agreed.sizes.pull_reply_max;
+  const std::uint64_t last = (*b)->find_peer((*a)->config().nic, 0)->agreed.sizes.pull_reply_max;
   EXPECT_LT(copies.bytes, kLength);
   EXPECT_GE(copies.bytes, kLength - last);
   EXPECT_EQ(b->counters[Counter::pull_copy_offloaded], copies.submitted);

@@ -72,7 +72,7 @@ TEST_F(PullExpect, none_of_several_senders) {
   open();
   begin();
   Host& c = network.add({});
-  Partner* from_c = connect(network, c, *b);
+  Peer* from_c = connect(network, c, *b);
   (void)receive(*b, room(300'000), 2);
   (void)send(c, from_c, message(300'000), 2);
   network.run_for(kMillisecond);

@@ -63,7 +63,7 @@ TEST_F(PullPackets, large_notified__only_of_the_region_s_present_use) {
   EXPECT_TRUE((*a)->done(s));
 }
 
-TEST_F(PullPackets, pull_serve__only_the_right_region_range_and_partner) {
+TEST_F(PullPackets, pull_serve__only_the_right_region_range_and_peer) {
   open();
   Host& c = network.add({});
   (void)connect(network, c, *a);
@@ -83,7 +83,7 @@ TEST_F(PullPackets, pull_serve__only_the_right_region_range_and_partner) {
     return a->counters[Counter::send_pull_reply] - before;
   };
   EXPECT_EQ(replies(*b, good), 1U);
-  EXPECT_EQ(replies(c, good), 0U) << "another partner's region";
+  EXPECT_EQ(replies(c, good), 0U) << "another peer's region";
   wire::Pull p = good;
   p.rdma_seqnum++;
   EXPECT_EQ(replies(*b, p), 0U);

@@ -28,7 +28,7 @@ class PullScheduleTest : public PairTest {
 
   Host* receiver = nullptr;
   std::vector<Host*> senders;
-  std::vector<Partner*> to_receiver;
+  std::vector<Peer*> to_receiver;
 };
 
 TEST_F(PullScheduleTest, window__bounds_what_all_senders_together_have_in_flight) {

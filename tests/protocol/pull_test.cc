@@ -98,7 +98,7 @@ TEST_F(PullTest, frames__that_grow_do_not_begin_a_transfer_again) {
   ASSERT_TRUE(network.run_until([&] { return r->rx.pull && r->rx.pull->next_frame > 600; }, kSecond));
   network.faults.drop = drop_all(wire::PacketType::pull_reply);
   to_a->agreed.frame_in = 9014;  // as if a probe arrived now
-  partner_update_sizes((*b)->state(), *to_a);
+  peer_update_sizes((*b)->state(), *to_a);
   network.run_for(10 * kMillisecond);
   const auto frames = r->rx.pull->next_frame;
   network.faults.drop = nullptr;
@@ -146,7 +146,7 @@ TEST_F(PullTest, segments__256_odd_pieces_on_both_sides) {
       left -= n;
     }
     SendOp op;
-    op.partner = to_b;
+    op.peer = to_b;
     op.segments = from;
     op.match_info = 1;
     ReceiveOp rop;
@@ -167,7 +167,7 @@ TEST_F(PullTest, segments__256_odd_pieces_on_both_sides) {
 TEST_F(PullTest, zero_length__synchronous_and_without_segments) {
   open();
   SendOp op;
-  op.partner = to_b;
+  op.peer = to_b;
   for (const bool synchronous : {false, true}) {
     op.synchronous = synchronous;
     Request* s = (*a)->send(network.now, op).value();
@@ -211,7 +211,7 @@ TEST_F(PullTest, truncated__to_nothing) {
 TEST_F(PullTest, regions__many_large_sends_hold_nothing_back) {
   open();
   Host& c = network.add({});
-  Partner* to_c = connect(network, *a, c);
+  Peer* to_c = connect(network, *a, c);
   constexpr int kMany = 3000;
   std::vector<Request*> sends, receives;
   Bytes& out = message(40000);
@@ -240,7 +240,7 @@ TEST_F(PullTest, regions__more_large_sends_than_there_are) {
   b = &network.add({});
   to_b = connect(network, *a, *b);
   Host& c = network.add({});
-  Partner* to_c = connect(network, *a, c);
+  Peer* to_c = connect(network, *a, c);
   std::vector<Request*> sends;
   Bytes& out = message(40000);
   for (int i = 0; i < 700; i++)
@@ -257,7 +257,7 @@ TEST_F(PullTest, regions__more_large_sends_than_there_are) {
 }
 
 // A freed region must go to a peer that can use it, even if another one waited longer and cannot.
-TEST_F(PullTest, regions__wake_up_is_not_lost_to_a_partner_without_credit) {
+TEST_F(PullTest, regions__wake_up_is_not_lost_to_a_peer_without_credit) {
   Config one;
   one.eager_frames = 1;
   Config few;
@@ -268,8 +268,8 @@ TEST_F(PullTest, regions__wake_up_is_not_lost_to_a_partner_without_credit) {
   to_b = connect(network, *a, *b);
   Host& c = network.add({});
   Host& d = network.add({});
-  Partner* to_c = connect(network, *a, c);
-  Partner* to_d = connect(network, *a, d);
+  Peer* to_c = connect(network, *a, c);
+  Peer* to_d = connect(network, *a, d);
   // All regions but one hold messages that are unmatched at d.
   for (int i = 0; i < 256; i++) (void)send(*a, to_d, message(100, 1), static_cast<std::uint64_t>(i), true);
   network.run_for(100 * kMillisecond);
@@ -277,7 +277,7 @@ TEST_F(PullTest, regions__wake_up_is_not_lost_to_a_partner_without_credit) {
   Request* at_b = send(*a, to_b, big, 1);  // waits for a region
   Request* at_c = send(*a, to_c, big, 2);  // waits behind it
   // b loses its credit while it waits: a NOTIFY for a message that it sent goes ahead of the queue.
-  Partner* b_to_a = (*b)->find_partner((*a)->config().nic, 0);
+  Peer* b_to_a = (*b)->find_peer((*a)->config().nic, 0);
   (void)receive(*a, room(10), 50);
   (void)send(*b, b_to_a, message(10), 50, true);
   network.faults.drop = [this](const Bytes& f) {
@@ -303,7 +303,7 @@ TEST_F(PullTest, slots__more_pulls_than_handles) {
   std::vector<Request*> receives;
   for (int h = 0; h < 5; h++) {
     Host& c = network.add({});
-    Partner* p = connect(network, c, *b);
+    Peer* p = connect(network, c, *b);
     for (int i = 0; i < 256; i++) {
       receives.push_back(receive(*b, in, 3));
       (void)send(c, p, out, 3);
@@ -321,17 +321,17 @@ TEST_F(PullTest, slots__more_pulls_than_handles) {
   EXPECT_EQ((*b)->state().memory.pulls.live(), 0U);
 }
 
-TEST_F(PullTest, slots__of_a_lost_partner_go_to_those_who_wait) {
+TEST_F(PullTest, slots__of_a_lost_peer_go_to_those_who_wait) {
   open();
   network.faults.drop = drop_all(wire::PacketType::pull_reply);
   std::vector<Request*> receives;
-  std::vector<Partner*> partners;
+  std::vector<Peer*> peers;
   Bytes& out = message(40000);
   Bytes& in = room(40000);
   for (int h = 0; h < 5; h++) {
     Host& c = network.add({});
-    Partner* p = connect(network, c, *b);
-    partners.push_back((*b)->find_partner(c->config().nic, 0));
+    Peer* p = connect(network, c, *b);
+    peers.push_back((*b)->find_peer(c->config().nic, 0));
     for (int i = 0; i < 256; i++) {
       receives.push_back(receive(*b, in, 3));
       (void)send(c, p, out, 3);
@@ -339,10 +339,10 @@ TEST_F(PullTest, slots__of_a_lost_partner_go_to_those_who_wait) {
   }
   ASSERT_TRUE(network.run_until([&] { return (*b)->state().memory.pulls.live() == 1280; }, kSecond));
   network.faults.drop = nullptr;
-  const std::uint32_t before = partners[4]->rx.pulls_running;
+  const std::uint32_t before = peers[4]->rx.pulls_running;
   EXPECT_LT(before, 256U);
-  (*b)->disconnect(network.now, partners[0]);
-  EXPECT_GT(partners[4]->rx.pulls_running, before);
+  (*b)->disconnect(network.now, peers[0]);
+  EXPECT_GT(peers[4]->rx.pulls_running, before);
   ASSERT_TRUE(network.run_until(
       [&] {
         for (Request* r : receives)
@@ -355,7 +355,7 @@ TEST_F(PullTest, slots__of_a_lost_partner_go_to_those_who_wait) {
   EXPECT_EQ(failed, 256);
 }
 
-TEST_F(PullTest, timeout__no_reply_from_a_partner_that_talks_otherwise) {
+TEST_F(PullTest, timeout__no_reply_from_a_peer_that_talks_otherwise) {
   Config config;
   config.peer_timeout = 3 * kSecond;
   open(config, config);
@@ -413,7 +413,7 @@ TEST_F(PullTest, length__almost_four_gibibytes_truncated) {
   auto* base = static_cast<std::byte*>(memory);
   Segment parts[2] = {{base, 0x80000000U}, {base + 0x80000000U, 0x7FFFFFFFU}};
   SendOp op;
-  op.partner = to_b;
+  op.peer = to_b;
   op.segments = parts;
   Bytes& in = room(1 << 20);
   Request* s = (*a)->send(network.now, op).value();
@@ -429,13 +429,13 @@ TEST_F(PullTest, length__almost_four_gibibytes_truncated) {
   EXPECT_EQ((*a)->send(network.now, op).error(), OpError::bad_request);
   // Messages to the endpoint itself may have the same lengths.
   parts[1].length--;
-  op.partner = (*a)->self();
+  op.peer = (*a)->self();
   s = (*a)->send(network.now, op).value();
   r = receive(*a, in, 0);
   EXPECT_EQ(wait(*a, r).xfer_length, 1U << 20);
   EXPECT_EQ(wait(*a, s).status, Status::truncated);
   // The geometry of the last block.
-  op.partner = to_b;
+  op.peer = to_b;
   s = (*a)->send(network.now, op).value();
   network.run_for(10 * kMillisecond);
   wire::Pull p;

@@ -111,7 +111,7 @@ TEST_F(RailsTest, agree__not_to_boards_that_are_ours_or_somebody_elses) {
   };
   for (const wire::RailNics& nics : wrong) {
     const std::uint64_t before = count_b(Counter::rail_refused);
-    Partner& p = nics.nics[0] == known ? *to_a : *(*b)->find_partner(Network::nic_of(2), 0);
+    Peer& p = nics.nics[0] == known ? *to_a : *(*b)->find_peer(Network::nic_of(2), 0);
     wire::ConnectExt ext;
     ext.present = true;
     ext.features = wire::kFeatureRails | wire::kFeatureProbe;
@@ -131,7 +131,7 @@ TEST_F(RailsTest, agree__a_peer_that_comes_back_with_one_board_has_one) {
   a = network.hosts[0].get();
   to_b = connect(network, *a, *b);
   ASSERT_NE(to_b, nullptr);
-  to_a = (*b)->find_partner(Network::nic_of(0), 0);
+  to_a = (*b)->find_peer(Network::nic_of(0), 0);
   EXPECT_EQ(to_a->rails, nullptr);
   EXPECT_TRUE((*b)->state().rails.rail_aliases.empty());
   data = {};
@@ -293,7 +293,7 @@ TEST_F(RailsTest, suspicion__all_lost_for_good_ends_the_requests_and_a_new_conne
   cut = 0;
   to_b = connect(network, *a, *b);
   ASSERT_NE(to_b, nullptr);
-  to_a = (*b)->find_partner(Network::nic_of(0), 0);
+  to_a = (*b)->find_peer(Network::nic_of(0), 0);
   ASSERT_NE(to_a->rails, nullptr);
   large(4);
   network.run_for(kSecond);

@@ -24,7 +24,7 @@ class Reference : public PairTest {
     put(wire::PacketType::connect,
         [&](std::byte* out, const wire::Head& head) { return encode_connect(out, head, request); });
     network.run_for(kMillisecond / 2);
-    to_b = (*a)->find_partner(kNic, 0);
+    to_b = (*a)->find_peer(kNic, 0);
     ASSERT_NE(to_b, nullptr);
   }
 

@@ -8,7 +8,7 @@ namespace {
 class Retransmit : public PairTest {
  protected:
   // Sends `count` messages of `length` bytes. All are received in order.
-  void stream(Host& from, Partner* to, Host& at, int count, std::size_t length) {
+  void stream(Host& from, Peer* to, Host& at, int count, std::size_t length) {
     std::deque<std::pair<Request*, std::uint32_t>> receives;
     std::uint32_t sent = 0, received = 0;
     std::deque<Bytes> in;
@@ -23,7 +23,7 @@ class Retransmit : public PairTest {
             std::memcpy(out[sent].data(), &sent, 4);
             Segment s = segment(out[sent]);
             SendOp op;
-            op.partner = to;
+            op.peer = to;
             op.segments = {&s, 1};
             op.match_info = 5;
             op.forgotten = true;
@@ -375,7 +375,7 @@ TEST_F(Retransmit, sack__a_receiver_without_memory_is_not_flooded) {
   network.run_for(kMillisecond);
   for (int host = 0; host < 4; host++) {
     Host& c = network.add(config);
-    Partner* c_to_b = connect(network, c, *b);
+    Peer* c_to_b = connect(network, c, *b);
     for (const std::size_t length : {8000, 8})
       for (int i = 0; i < 250; i++) (void)send(c, c_to_b, message(length), length);
     network.run_for(kSecond);

@@ -71,7 +71,7 @@ class RoundTripOf : public PairTest {
   }
 };
 
-TEST_F(RoundTripOf, far_partner__nothing_is_repeated) {
+TEST_F(RoundTripOf, far_peer__nothing_is_repeated) {
   open();
   for (const TimeNs delay : {15 * kMillisecond, 100 * kMillisecond}) {
     network.faults.late = [delay](const Bytes&) { return delay; };
@@ -84,7 +84,7 @@ TEST_F(RoundTripOf, far_partner__nothing_is_repeated) {
   }
 }
 
-TEST_F(RoundTripOf, near_partner__what_is_lost_is_repeated_within_milliseconds) {
+TEST_F(RoundTripOf, near_peer__what_is_lost_is_repeated_within_milliseconds) {
   open();
   for (int i = 0; i < 20; i++) exchange(*a, to_b, *b, 20);
   for (int lost = 1; lost <= 3; lost++) {
@@ -96,7 +96,7 @@ TEST_F(RoundTripOf, near_partner__what_is_lost_is_repeated_within_milliseconds) 
   }
 }
 
-TEST_F(RoundTripOf, slow_partner__is_not_overwhelmed) {
+TEST_F(RoundTripOf, slow_peer__is_not_overwhelmed) {
   open();
   // Its application calls the library every 12 ms.
   for (int i = 0; i < 200; i++) {
@@ -111,7 +111,7 @@ TEST_F(RoundTripOf, slow_partner__is_not_overwhelmed) {
 }
 
 // It owes an acknowledgement meanwhile, so it is pinged. Its late answer says nothing about the path.
-TEST_F(RoundTripOf, stopped_partner__is_not_taken_for_a_far_one) {
+TEST_F(RoundTripOf, stopped_peer__is_not_taken_for_a_far_one) {
   open();
   for (int i = 0; i < 20; i++) exchange(*a, to_b, *b, 20);
   b->paused = true;
@@ -128,7 +128,7 @@ TEST_F(RoundTripOf, stopped_partner__is_not_taken_for_a_far_one) {
   }
 }
 
-TEST_F(RoundTripOf, farther_partner__is_learnt_whatever_the_step) {
+TEST_F(RoundTripOf, farther_peer__is_learnt_whatever_the_step) {
   for (const TimeNs delay : {1250, 1400, 1500, 1600, 1700, 2500, 4000}) {
     network.clear();
     network.faults.late = nullptr;
@@ -158,7 +158,7 @@ TEST_F(RoundTripOf, window__of_a_long_way_is_not_that_of_a_short_one) {
   EXPECT_LE(pull_allowed(state), state.config.pull_window_bytes);
 }
 
-TEST_F(RoundTripOf, dead_partner__is_given_up_in_time_whatever_was_asked) {
+TEST_F(RoundTripOf, dead_peer__is_given_up_in_time_whatever_was_asked) {
   Config config;
   config.peer_timeout = 200 * kMillisecond;
   open(config, config);
@@ -171,7 +171,7 @@ TEST_F(RoundTripOf, dead_partner__is_given_up_in_time_whatever_was_asked) {
   EXPECT_LT(network.now - began, 400 * kMillisecond);
 }
 
-TEST_F(RoundTripOf, dead_partner__is_given_up_though_it_was_slow) {
+TEST_F(RoundTripOf, dead_peer__is_given_up_though_it_was_slow) {
   for (const TimeNs most : {1000, 5, 1}) {
     network.clear();
     Config config;

@@ -12,7 +12,7 @@ class ShareTest : public PairTest {
   Request* announce(Bytes& data, std::uint64_t match) {
     Segment s = segment(data);
     SendOp op;
-    op.partner = to_b;
+    op.peer = to_b;
     op.segments = {&s, 1};
     op.match_info = match;
     op.advice.hold_announcement = true;

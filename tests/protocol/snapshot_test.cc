@@ -40,15 +40,15 @@ TEST_F(SnapshotTest, nothing_pending) {
   EXPECT_EQ(s.at, network.now);
   EXPECT_EQ(s.pending_rows, 0U);
   EXPECT_FALSE(s.pending_cut);
-  ASSERT_EQ(s.partner_rows, 1U);
-  EXPECT_EQ(s.partner[0].nic, (*b)->config().nic);
-  EXPECT_TRUE(s.partner[0].connected);
-  EXPECT_EQ(s.partner[0].messages_sent, 2U);
-  EXPECT_EQ(s.partner[0].bytes_sent, 100100U);
+  ASSERT_EQ(s.peer_rows, 1U);
+  EXPECT_EQ(s.peer[0].nic, (*b)->config().nic);
+  EXPECT_TRUE(s.peer[0].connected);
+  EXPECT_EQ(s.peer[0].messages_sent, 2U);
+  EXPECT_EQ(s.peer[0].bytes_sent, 100100U);
   const Snapshot& t = look(*b);
-  ASSERT_EQ(t.partner_rows, 1U);
-  EXPECT_EQ(t.partner[0].messages_received, 2U);
-  EXPECT_EQ(t.partner[0].bytes_received, 100100U);
+  ASSERT_EQ(t.peer_rows, 1U);
+  EXPECT_EQ(t.peer[0].messages_received, 2U);
+  EXPECT_EQ(t.peer[0].bytes_received, 100100U);
 }
 
 TEST_F(SnapshotTest, what_is_pending) {
@@ -70,14 +70,14 @@ TEST_F(SnapshotTest, what_is_pending) {
   EXPECT_EQ(s.pending[1].match_info, 9U);
   EXPECT_EQ(s.pending[1].length, 20U);
   EXPECT_TRUE(s.pending[1].known_peer);
-  EXPECT_EQ(s.partner[0].unexpected_bytes > 0, true);
+  EXPECT_EQ(s.peer[0].unexpected_bytes > 0, true);
 
   const Snapshot& t = look(*a);
   ASSERT_EQ(t.pending_rows, 1U);
   EXPECT_EQ(t.pending[0].what, PendingRow::What::send);
   EXPECT_EQ(t.pending[0].phase, static_cast<std::uint8_t>(Phase::await_notify));
   EXPECT_EQ(t.pending[0].length, 500000U);
-  EXPECT_EQ(t.partner[0].unfinished, 1U);
+  EXPECT_EQ(t.peer[0].unfinished, 1U);
   EXPECT_TRUE((*b)->cancel(posted).value());
   EXPECT_FALSE((*a)->done(large));
 }
@@ -103,17 +103,17 @@ TEST_F(SnapshotTest, more_than_there_is_room_for) {
 TEST_F(SnapshotTest, who_is_owed_something_comes_first) {
   open();
   Host& c = network.add({});
-  Partner* to_c = connect(network, *a, c);
+  Peer* to_c = connect(network, *a, c);
   ASSERT_NE(to_c, nullptr);
   network.faults.drop = [](const Bytes&) { return true; };
   send(*a, to_b, message(10), 1);
   network.run_for(kSecond);
   const Snapshot& s = look(*a);
-  ASSERT_EQ(s.partner_rows, 2U);
-  EXPECT_EQ(s.partner[0].nic, (*b)->config().nic);
-  EXPECT_EQ(s.partner[0].unacked, 1U);
-  EXPECT_GT(s.partner[0].resends, 0U);
-  EXPECT_EQ(s.partner[1].unacked, 0U);
+  ASSERT_EQ(s.peer_rows, 2U);
+  EXPECT_EQ(s.peer[0].nic, (*b)->config().nic);
+  EXPECT_EQ(s.peer[0].unacked, 1U);
+  EXPECT_GT(s.peer[0].resends, 0U);
+  EXPECT_EQ(s.peer[1].unacked, 0U);
 }
 
 TEST_F(SnapshotTest, history) {
@@ -148,7 +148,7 @@ TEST_F(SnapshotTest, history_of_a_peer_that_is_gone) {
   network.faults.drop = [](const Bytes&) { return true; };
   Request* r = send(*a, to_b, message(10), 1, true);
   EXPECT_EQ(wait(*a, r).status, Status::endpoint_unreachable);
-  EXPECT_EQ(last(at_a, 2), (std::vector{Happened::partner_given_up, Happened::failed}));
+  EXPECT_EQ(last(at_a, 2), (std::vector{Happened::peer_given_up, Happened::failed}));
   const auto events = last(at_a, History::kEvents);
   EXPECT_NE(std::find(events.begin(), events.end(), Happened::resent), events.end());
 }

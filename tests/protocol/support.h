@@ -74,7 +74,7 @@ class PairTest : public testing::Test {
       to_a = connect(network, *b, *a);
       ASSERT_NE(to_a, nullptr);
     } else {
-      to_a = (*b)->find_partner((*a)->config().nic, 0);
+      to_a = (*b)->find_peer((*a)->config().nic, 0);
     }
   }
 
@@ -84,10 +84,10 @@ class PairTest : public testing::Test {
     return memory_.emplace_back(pattern(seed, length));
   }
 
-  Request* send(Host& from, Partner* to, Bytes& data, std::uint64_t match, bool synchronous = false) {
+  Request* send(Host& from, Peer* to, Bytes& data, std::uint64_t match, bool synchronous = false) {
     Segment s = segment(data);
     SendOp op;
-    op.partner = to;
+    op.peer = to;
     op.segments = {&s, 1};
     op.match_info = match;
     op.synchronous = synchronous;
@@ -107,7 +107,7 @@ class PairTest : public testing::Test {
     return finished ? at->consume(request) : Completion{};
   }
   // Sends one message and expects it intact.
-  void exchange(Host& from, Partner* to, Host& at, std::size_t length, std::uint64_t match = 77) {
+  void exchange(Host& from, Peer* to, Host& at, std::size_t length, std::uint64_t match = 77) {
     Bytes& out = message(length, match + length);
     Bytes& in = room(length);
     Request* r = receive(at, in, match);
@@ -130,8 +130,8 @@ class PairTest : public testing::Test {
   Network network{11};
   Host* a = nullptr;
   Host* b = nullptr;
-  Partner* to_b = nullptr;
-  Partner* to_a = nullptr;
+  Peer* to_b = nullptr;
+  Peer* to_a = nullptr;
 
  private:
   std::deque<Bytes> memory_;

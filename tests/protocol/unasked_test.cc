@@ -219,7 +219,7 @@ TEST_F(UnaskedTest, faults__always_whole) {
 TEST_F(UnaskedTest, several_senders__few_have_leave) {
   Host& receiver = network.add(jumbo());
   std::vector<Host*> senders;
-  std::vector<Partner*> to;
+  std::vector<Peer*> to;
   for (int i = 0; i < 8; i++) {
     senders.push_back(&network.add(jumbo()));
     to.push_back(connect(network, *senders.back(), receiver));

@@ -30,7 +30,7 @@ static void pause_ms(long ms) {
 
 // Returns the other rank of a pair. Ranks are spread over the hosts in turn, so the two are on different
 // hosts.
-static int partner(void) {
+static int peer(void) {
   return rank ^ 1;
 }
 
@@ -54,11 +54,10 @@ static void stream(void) {
   for (long n = 0; n < count; n++) {
     long got = -1;
     if (rank % 2 == 0) {
-      MPI_Send(&n, 8, MPI_BYTE, partner(), 1, MPI_COMM_WORLD);
+      MPI_Send(&n, 8, MPI_BYTE, peer(), 1, MPI_COMM_WORLD);
       pause_ms(1);
     } else {
-      MPI_Recv(&got, 8, MPI_BYTE, any_source ? MPI_ANY_SOURCE : partner(), 1, MPI_COMM_WORLD,
-               MPI_STATUS_IGNORE);
+      MPI_Recv(&got, 8, MPI_BYTE, any_source ? MPI_ANY_SOURCE : peer(), 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       if (got != n) fail("hole", got, n);
     }
     if (n == 100) say("ready");
@@ -71,10 +70,10 @@ static void exchange(void) {
   static unsigned char out[3][20000], in[3][20000];
   for (long n = 0; n < count; n++) {
     MPI_Request r[6];
-    for (int i = 0; i < 3; i++) MPI_Irecv(in[i], sizes[i], MPI_BYTE, partner(), 2, MPI_COMM_WORLD, &r[i]);
+    for (int i = 0; i < 3; i++) MPI_Irecv(in[i], sizes[i], MPI_BYTE, peer(), 2, MPI_COMM_WORLD, &r[i]);
     for (int i = 0; i < 3; i++) {
       fill(out[i], sizes[i], n * 3 + i);
-      MPI_Isend(out[i], sizes[i], MPI_BYTE, partner(), 2, MPI_COMM_WORLD, &r[3 + i]);
+      MPI_Isend(out[i], sizes[i], MPI_BYTE, peer(), 2, MPI_COMM_WORLD, &r[3 + i]);
     }
     MPI_Waitall(6, r, MPI_STATUSES_IGNORE);
     for (int i = 0; i < 3; i++) check(in[i], sizes[i], n * 3 + i);
@@ -92,10 +91,10 @@ static void sendrecv(void) {
   unsigned char *out = malloc((size_t)count), *in = malloc((size_t)count);
   memset(out, rank, (size_t)count);
   memset(in, 255, (size_t)count);
-  MPI_Sendrecv(out, (int)count, MPI_BYTE, partner(), 3, in, (int)count, MPI_BYTE, partner(), 3,
-               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(out, (int)count, MPI_BYTE, peer(), 3, in, (int)count, MPI_BYTE, peer(), 3, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
   for (long i = 0; i < count; i++)
-    if (in[i] != partner()) fail("wrong content", in[i], partner());
+    if (in[i] != peer()) fail("wrong content", in[i], peer());
   free(out);
   free(in);
 }
@@ -118,11 +117,11 @@ static void inverted(void) {
   long* const data = calloc((size_t)count, kBytes);
   for (long n = 0; n < count && rank % 2 == 0; n++) {
     data[n * (kBytes / 8)] = n;
-    MPI_Isend(data + n * (kBytes / 8), kBytes, MPI_BYTE, partner(), (int)n, MPI_COMM_WORLD, &sent[n]);
+    MPI_Isend(data + n * (kBytes / 8), kBytes, MPI_BYTE, peer(), (int)n, MPI_COMM_WORLD, &sent[n]);
   }
   for (long i = 0; i < count && rank % 2; i++) {
     const long n = i == 0 ? count - 1 : i - 1;
-    MPI_Recv(data, kBytes, MPI_BYTE, partner(), (int)n, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(data, kBytes, MPI_BYTE, peer(), (int)n, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (data[0] != n) fail("wrong content", data[0], n);
   }
   if (rank % 2 == 0) MPI_Waitall((int)count, sent, MPI_STATUSES_IGNORE);

@@ -79,7 +79,7 @@ Address PairTest::connect(Endpoint& from, Endpoint& to) {
   const Completion completion = complete(from, *request);
   EXPECT_EQ(completion.status, Status::success);
   EXPECT_EQ(completion.session, to.session());
-  return from.address_of(completion.partner, completion.session, completion.conversation);
+  return from.address_of(completion.peer, completion.session, completion.conversation);
 }
 
 Status PairTest::connect_status(Endpoint& from, NicId nic, std::uint8_t endpoint, std::uint32_t key) {

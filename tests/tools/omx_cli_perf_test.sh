@@ -33,7 +33,7 @@ test_perf() {
   expect 1 'endpoint 0 is held by process.*--endpoint N.*--peer-endpoint N' on h2 "$omx" perf
   expect 0 'endpoint 0 open by pid [0-9]+ \(omx\)' on h2 "$omx" info
   expect 0 ' [0-9]+ Recv Rndv$' on h2 "$omx" counters
-  expect 0 ' 0 Partner Given Up$' on h2 "$omx" counters -v -b 0 -e 0
+  expect 0 ' 0 Peer Given Up$' on h2 "$omx" counters -v -b 0 -e 0
   expect 0 '"Recv Medium Frag": [0-9]+' on h2 "$omx" counters --json
 
   # A client that ends in the middle must not keep the server from serving the next one.

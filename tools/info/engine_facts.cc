@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "protocol/endpoint.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 
 namespace omx::tools {
 
@@ -68,32 +68,32 @@ EngineFacts engine_facts(const protocol::Config& settings, std::uint32_t mtu, bo
   protocol::Config theirs = side_config(settings, mtu, kPeer);
   if (!extended) theirs.extension = false;
   Side us(ours);
-  Side peer(theirs);
+  Side them(theirs);
 
   protocol::TimeNs now = protocol::kMillisecond;
   (void)us.endpoint.connect(now, kPeer, 0, theirs.key, 0, nullptr, true);
   for (int i = 0; i < kRounds; i++, now += protocol::kMillisecond) {
-    for (const auto& frame : us.wire.take()) peer.endpoint.on_frame(now, frame);
-    for (const auto& frame : peer.wire.take()) us.endpoint.on_frame(now, frame);
+    for (const auto& frame : us.wire.take()) them.endpoint.on_frame(now, frame);
+    for (const auto& frame : them.wire.take()) us.endpoint.on_frame(now, frame);
     us.endpoint.progress(now);
-    peer.endpoint.progress(now);
+    them.endpoint.progress(now);
   }
 
   EngineFacts facts;
-  const protocol::Partner* partner = us.endpoint.find_partner(kPeer, 0);
-  if (!partner || partner->session.true_session == wire::kUnknownSession) return facts;
+  const protocol::Peer* peer = us.endpoint.find_peer(kPeer, 0);
+  if (!peer || peer->session.true_session == wire::kUnknownSession) return facts;
   facts.connected = true;
-  facts.mode = partner->agreed.mode;
-  facts.checksum = partner->agreed.checksum;
-  facts.eager_max = us.endpoint.eager_max(partner);
-  facts.medium_frag = partner->agreed.sizes.medium_frag;
-  facts.pull_reply = partner->agreed.sizes.pull_reply_max;
-  facts.pull_frames = partner->agreed.sizes.pull_frames;
+  facts.mode = peer->agreed.mode;
+  facts.checksum = peer->agreed.checksum;
+  facts.eager_max = us.endpoint.eager_max(peer);
+  facts.medium_frag = peer->agreed.sizes.medium_frag;
+  facts.pull_reply = peer->agreed.sizes.pull_reply_max;
+  facts.pull_frames = peer->agreed.sizes.pull_frames;
   facts.pull_blocks = settings.pull_blocks;
   // Only our own message sizes depend on the frame size. The sizes of MX are fixed and decide how large its
   // frames are.
-  if (partner->agreed.extended && partner->agreed.mode == wire::Mode::omx) {
-    facts.frame_max = partner->agreed.frame_max;
+  if (peer->agreed.extended && peer->agreed.mode == wire::Mode::omx) {
+    facts.frame_max = peer->agreed.frame_max;
     facts.proven_by_probe = us.counters[protocol::Counter::send_probe] > 0;
   } else {
     facts.frame_max = std::max(facts.medium_frag + kMediumHeader, facts.pull_reply + kPullReplyHeader);

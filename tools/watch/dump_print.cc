@@ -14,7 +14,7 @@ namespace omx::tools {
 
 namespace {
 
-using protocol::PartnerRow;
+using protocol::PeerRow;
 using protocol::PendingRow;
 using protocol::TimeNs;
 
@@ -79,7 +79,7 @@ const char* driver_text(runtime::SharedView::Driver driver) {
   return "?";
 }
 
-std::string state_text(const PartnerRow& p) {
+std::string state_text(const PeerRow& p) {
   if (!p.connected) return "not connected";
   if (p.self) return "itself";
   return p.near ? "inside this host"
@@ -106,12 +106,12 @@ std::vector<protocol::Event> events_of(const EndpointView& view, unsigned most) 
   return events;
 }
 
-void partners_print(Out out, const EndpointView& view, runtime::PeerTable& names) {
+void peers_print(Out out, const EndpointView& view, runtime::PeerTable& names) {
   const protocol::Snapshot& s = view.snapshot();
-  fmt::format_to(out, "Peers: {}{}\n", s.partner_rows,
-                 s.partners > s.partner_rows + 1 ? fmt::format(" of {}", s.partners - 1) : "");
-  for (std::uint32_t i = 0; i < s.partner_rows; i++) {
-    const PartnerRow& p = s.partner[i];
+  fmt::format_to(out, "Peers: {}{}\n", s.peer_rows,
+                 s.peers > s.peer_rows + 1 ? fmt::format(" of {}", s.peers - 1) : "");
+  for (std::uint32_t i = 0; i < s.peer_rows; i++) {
+    const PeerRow& p = s.peer[i];
     fmt::format_to(out, "  {} ({})\n", peer_text(names, p.nic, p.endpoint), state_text(p));
     fmt::format_to(out, "    sent {} messages, {} bytes, {} again; received {} messages, {} bytes",
                    p.messages_sent, p.bytes_sent, p.resends, p.messages_received, p.bytes_received);
@@ -194,7 +194,7 @@ void endpoint_print(Out out, const EndpointView& view, runtime::PeerTable& names
         "  receives posted {}, messages without a receive {} ({} bytes held), completions not fetched "
         "{}, sends complete but not acknowledged {}, large messages being fetched {}, waiting for that {}\n",
         s.posted, s.unexpected, s.unexpected_bytes, s.done, s.zombies, s.pulls_running, s.pulls_waiting);
-    partners_print(out, view, names);
+    peers_print(out, view, names);
     pending_print(out, view, names);
   }
   events_print(out, view, names, events);
@@ -218,8 +218,8 @@ void endpoint_json(JsonWriter& json, const EndpointView& view, runtime::PeerTabl
   json.field("zombies", s.zombies);
   json.field("pulls", s.pulls_running);
   json.array("peers", [&] {
-    for (std::uint32_t i = 0; i < s.partner_rows; i++) {
-      const PartnerRow& p = s.partner[i];
+    for (std::uint32_t i = 0; i < s.peer_rows; i++) {
+      const PeerRow& p = s.peer[i];
       json.object([&] {
         json.field("mac", mac_format(p.nic));
         json.field("name", nic_text(names, p.nic));

@@ -11,7 +11,7 @@ namespace omx::tools {
 namespace {
 
 using protocol::Counter;
-using protocol::PartnerRow;
+using protocol::PeerRow;
 
 // Counts of one endpoint, or differences between two readings of them.
 struct Load {
@@ -38,7 +38,7 @@ Load load_of(const runtime::SharedCounters& c) {
   return load;
 }
 
-Load load_of(const PartnerRow& p) {
+Load load_of(const PeerRow& p) {
   Load load;
   load.messages_out = total(p.messages_sent, 0);
   load.messages_in = total(p.messages_received, 0);
@@ -98,15 +98,15 @@ struct EndpointLine {
 
 struct PeerLine {
   const EndpointView* view = nullptr;
-  const PartnerRow* peer = nullptr;
+  const PeerRow* peer = nullptr;
   Load load;
   std::uint64_t pending = 0;
 };
 
-const PartnerRow* same_in(const EndpointView& view, const PartnerRow& wanted) {
+const PeerRow* same_in(const EndpointView& view, const PeerRow& wanted) {
   const protocol::Snapshot& s = view.snapshot();
-  for (std::uint32_t i = 0; i < s.partner_rows; i++) {
-    if (s.partner[i].nic == wanted.nic && s.partner[i].endpoint == wanted.endpoint) return &s.partner[i];
+  for (std::uint32_t i = 0; i < s.peer_rows; i++) {
+    if (s.peer[i].nic == wanted.nic && s.peer[i].endpoint == wanted.endpoint) return &s.peer[i];
   }
   return nullptr;
 }
@@ -114,10 +114,10 @@ const PartnerRow* same_in(const EndpointView& view, const PartnerRow& wanted) {
 std::vector<PeerLine> peers_of(const EndpointView& view, const EndpointView* before) {
   std::vector<PeerLine> lines;
   const protocol::Snapshot& s = view.snapshot();
-  for (std::uint32_t i = 0; i < s.partner_rows; i++) {
-    const PartnerRow& p = s.partner[i];
+  for (std::uint32_t i = 0; i < s.peer_rows; i++) {
+    const PeerRow& p = s.peer[i];
     PeerLine line{&view, &p, {}, std::uint64_t{p.queued} + p.unacked + p.unfinished + p.connecting + p.pulls};
-    const PartnerRow* const old = before ? same_in(*before, p) : nullptr;
+    const PeerRow* const old = before ? same_in(*before, p) : nullptr;
     if (old) line.load = rate(load_of(p), load_of(*old), seconds_between(s.at, before->snapshot().at));
     lines.push_back(line);
   }

@@ -7,7 +7,7 @@
 #include "protocol/state/ack_owed.h"
 #include "protocol/state/early_window.h"
 #include "protocol/state/parked.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/seqnum.h"
 #include "protocol/state/state.h"
 #include "wire/codec.h"
@@ -15,7 +15,7 @@
 
 namespace omx::protocol {
 
-void ack_needed(State& s, Partner& p) {
+void ack_needed(State& s, Peer& p) {
   if (p.agreed.extended ? ack_much_owed(s, p)
                         : seq_diff(p.counting.next_match, p.counting.last_acked) >= s.config.notacked_max) {
     ack_immediately(s, p);
@@ -27,7 +27,7 @@ void ack_needed(State& s, Partner& p) {
   s.timers.arm_by(p.ack_timer, p.rx.ack_due);
 }
 
-void ack_transmit(State& s, Partner& p) {
+void ack_transmit(State& s, Peer& p) {
   p.ack_now.unlink();
   if (p.reply_session() == wire::kUnknownSession) return;
   wire::Truc packet;
@@ -58,9 +58,9 @@ void ack_transmit(State& s, Partner& p) {
 }
 
 void ack_flush(State& s, bool delayed_too) {
-  while (Partner* p = s.ack_now.pop_front()) ack_transmit(s, *p);
+  while (Peer* p = s.ack_now.pop_front()) ack_transmit(s, *p);
   if (!delayed_too) return;
-  for (Partner* p : s.peers.partners)
+  for (Peer* p : s.peers.by_index)
     if (p->counting.ack_pending) ack_transmit(s, *p);
 }
 

@@ -4,11 +4,11 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct State;
 
-void ack_needed(State& s, Partner& p);  // notes that the next wanted number moved
-void ack_transmit(State& s, Partner& p);
+void ack_needed(State& s, Peer& p);  // notes that the next wanted number moved
+void ack_transmit(State& s, Peer& p);
 void ack_flush(State& s, bool delayed_too);
 
 }  // namespace omx::protocol

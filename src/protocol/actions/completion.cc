@@ -44,7 +44,7 @@ void request_user_done(State& s, Request& r, Status status) {
   r.user_done = true;
   r.status = status;
   if (status != Status::success) [[unlikely]]
-    history_note(s, Happened::failed, r.partner, r.match_info, r.msg_length);
+    history_note(s, Happened::failed, r.peer, r.match_info, r.msg_length);
   if (zombie(r)) s.completion.zombies++;
   if (!r.user_gone) announce(s, r);
   if (r.rx.multi && r.rx.multi->posted != &r) multi_ended(s, r);

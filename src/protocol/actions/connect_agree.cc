@@ -6,14 +6,14 @@
 #include "protocol/actions/probe.h"
 #include "protocol/actions/rails_tend.h"
 #include "protocol/state/lane.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/rails.h"
 #include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
 
 namespace omx::protocol {
 
-void connect_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
+void connect_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
   const bool was_extended = p.agreed.extended;
   const std::uint32_t was_agreed = p.agreed.frame_agreed;
   p.agreed.extended = ext.present && s.config.extension;
@@ -25,7 +25,7 @@ void connect_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
     p.agreed.mode = s.config.mode;
     lane_forget(s, p);
     rails_forget(s, p);
-    partner_update_sizes(s, p);
+    peer_update_sizes(s, p);
     return;
   }
   p.agreed.features = ext.features;
@@ -38,18 +38,18 @@ void connect_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
   p.agreed.peer_pull_frames = std::clamp<std::uint8_t>(ext.pull_frames, 1, 32);
   lane_agree(s, p, ext);
   rails_agree(s, p, ext);
-  p.agreed.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, partner_frame(s, p)), 256);
+  p.agreed.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, peer_frame(s, p)), 256);
   if (!was_extended || was_agreed != p.agreed.frame_agreed) {
     p.agreed.frame_max =
         p.agreed.near_frame ? p.agreed.frame_agreed : std::min(p.agreed.frame_agreed, s.config.base_frame);
     p.agreed.frame_in = p.agreed.probe_size = 0;
     p.agreed.probe_wanted = false;
-    partner_update_sizes(s, p);
+    peer_update_sizes(s, p);
     if (p.agreed.frame_max < p.agreed.frame_agreed && p.agreed.mode == wire::Mode::omx &&
         (p.agreed.features & wire::kFeatureProbe))
       probe_at_connect(s, p);
   } else {
-    partner_update_sizes(s, p);
+    peer_update_sizes(s, p);
   }
 }
 

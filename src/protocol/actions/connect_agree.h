@@ -6,10 +6,10 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct State;
 
 // Adopts the peer's abilities from a CONNECT. Values that the peer cannot mean are clamped.
-void connect_agree(State& s, Partner& p, const wire::ConnectExt& ext);
+void connect_agree(State& s, Peer& p, const wire::ConnectExt& ext);
 
 }  // namespace omx::protocol

@@ -8,7 +8,7 @@
 #include "protocol/actions/connect_tx.h"
 #include "protocol/actions/resend_timer.h"
 #include "protocol/state/epochs.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
 #include "protocol/state/request.h"
 #include "protocol/state/requests.h"
@@ -20,11 +20,11 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
                                           std::uint64_t match_info, void* context, bool forgotten,
                                           bool hidden, std::uint32_t shunned) {
   if (endpoint >= s.config.max_endpoints) return tl::make_unexpected(OpError::bad_endpoint_id);
-  Partner* p = partner_find(s, nic, endpoint);
-  if (!p) p = partner_create(s, nic, endpoint);
+  Peer* p = peer_find(s, nic, endpoint);
+  if (!p) p = peer_create(s, nic, endpoint);
   Request* r = p ? request_create(s, RequestKind::connect) : nullptr;
   if (!r) return tl::make_unexpected(OpError::no_resources);
-  r->partner = p;
+  r->peer = p;
   r->match_info = match_info;
   r->context = context;
   r->user_gone = forgotten;
@@ -49,12 +49,12 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
   return handle;
 }
 
-void connect_renumber(State& s, Partner& p, const Request& r) {
+void connect_renumber(State& s, Peer& p, const Request& r) {
   const bool last = p.tx.connects.empty() || (p.tx.connects.front() == &r && p.tx.connects.back() == &r);
-  if (s.config.extension && !p.connected() && last) partner_renumber(p);
+  if (s.config.extension && !p.connected() && last) peer_renumber(p);
 }
 
-void connect_in_vain(State& s, Partner& p, const Request& r) {
+void connect_in_vain(State& s, Peer& p, const Request& r) {
   connect_renumber(s, p, r);
   if (p.liveness.last_heard <= r.first_sent) s.peers.silent = &p;
 }

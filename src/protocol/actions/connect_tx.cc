@@ -9,7 +9,7 @@
 #include "protocol/history.h"
 #include "protocol/state/epochs.h"
 #include "protocol/state/history_note.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/rails.h"
 #include "protocol/state/request.h"
 #include "protocol/state/sizes.h"
@@ -19,7 +19,7 @@
 
 namespace omx::protocol {
 
-wire::ConnectExt connect_extension(const State& s, const Partner& p) {
+wire::ConnectExt connect_extension(const State& s, const Peer& p) {
   wire::ConnectExt ext;
   ext.present = s.config.extension;
   ext.mode = s.config.mode;
@@ -36,14 +36,14 @@ wire::ConnectExt connect_extension(const State& s, const Partner& p) {
     ext.rails = s.config.rails;
   }
   if (s.config.checksum) ext.features |= wire::kFeatureChecksum;
-  ext.max_frame = partner_frame(s, p);
+  ext.max_frame = peer_frame(s, p);
   ext.pull_frames = p.agreed.near_pull_frames;
   ext.eager_frames = static_cast<std::uint16_t>(std::min<std::uint32_t>(s.config.eager_frames, 0xFFFF));
   epoch_fill(p, ext);
   return ext;
 }
 
-void connect_packet_send(State& s, Partner& p, const wire::Connect& packet) {
+void connect_packet_send(State& s, Peer& p, const wire::Connect& packet) {
   p.counting.announced = packet.target_recv_seqnum_start;
   p.counting.epoch_offered = true;
   wire::TxFrame& frame = frame_begin(s, p, 0);
@@ -58,12 +58,12 @@ namespace {
 // Returns whether the instance that the request must not reach may be the one that gets it. To that instance
 // the request must not look as if it opened a conversation, so it claims to be in the one that is over.
 // Another instance does not know that conversation, says who it is, and is asked again.
-bool shuns(const Partner& p, const Request* r) {
+bool shuns(const Peer& p, const Request* r) {
   return r && r->shunned != wire::kUnknownSession && !p.connected() &&
          p.counting.peer_epoch_session == r->shunned && p.counting.peer_epoch != 0;
 }
 
-wire::Connect request_packet(State& s, const Partner& p, std::uint32_t key, std::uint8_t connect_seqnum,
+wire::Connect request_packet(State& s, const Peer& p, std::uint32_t key, std::uint8_t connect_seqnum,
                              const Request* r = nullptr) {
   wire::Connect packet;
   packet.dst_endpoint = p.endpoint;
@@ -84,13 +84,13 @@ void connect_transmit(State& s, Request& r) {
   assert(r.kind == RequestKind::connect);
   assert(r.phase == Phase::connecting);
   r.last_sent = s.now;
-  r.seqnum = r.partner->counting.next_match;
-  connect_packet_send(s, *r.partner, request_packet(s, *r.partner, r.key, r.connect_seqnum, &r));
+  r.seqnum = r.peer->counting.next_match;
+  connect_packet_send(s, *r.peer, request_packet(s, *r.peer, r.key, r.connect_seqnum, &r));
   s.count(Counter::send_connect_request)++;
-  history_note(s, Happened::connect_sent, r.partner, r.match_info);
+  history_note(s, Happened::connect_sent, r.peer, r.match_info);
 }
 
-void connect_ping(State& s, Partner& p) {
+void connect_ping(State& s, Peer& p) {
   assert(!p.self);
   if (!p.liveness.ping_pending && p.tx.connects.empty()) p.counting.acked_since_asked = 0;
   p.liveness.ping_repeated = p.liveness.ping_pending;  // then it is not known which ping is answered
@@ -101,17 +101,17 @@ void connect_ping(State& s, Partner& p) {
   s.count(Counter::send_connect_request)++;
 }
 
-void connect_ask(State& s, Partner& p) {
+void connect_ask(State& s, Peer& p) {
   if (s.now < p.liveness.ping_due) return;
   connect_ping(s, p);
   p.liveness.ping_due = s.now + s.config.keepalive_delay;
 }
 
-void trip_ask(State& s, Partner& p) {
+void trip_ask(State& s, Peer& p) {
   if (p.agreed.extended && s.now >= p.liveness.ping_sent + s.config.keepalive_delay) connect_ping(s, p);
 }
 
-void epochs_doubt(State& s, Partner& p) {
+void epochs_doubt(State& s, Peer& p) {
   if (p.agreed.extended && p.connected()) connect_ask(s, p);
 }
 

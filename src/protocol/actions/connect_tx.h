@@ -6,20 +6,20 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct Request;
 struct State;
 
-wire::ConnectExt connect_extension(const State& s, const Partner& p);
-void connect_packet_send(State& s, Partner& p, const wire::Connect& packet);
+wire::ConnectExt connect_extension(const State& s, const Peer& p);
+void connect_packet_send(State& s, Peer& p, const wire::Connect& packet);
 void connect_transmit(State& s, Request& r);
 // Sends an unsolicited connect request to a silent peer. Its answer proves that the same instance lives.
-void connect_ping(State& s, Partner& p);
+void connect_ping(State& s, Peer& p);
 // Pings a peer, but not more often than keep-alives do.
-void connect_ask(State& s, Partner& p);
+void connect_ask(State& s, Peer& p);
 // Pings a peer to learn how long answers take, after too much was repeated to tell.
-void trip_ask(State& s, Partner& p);
+void trip_ask(State& s, Peer& p);
 // Asks a peer, but not often, because a packet does not fit the agreed counts.
-void epochs_doubt(State& s, Partner& p);
+void epochs_doubt(State& s, Peer& p);
 
 }  // namespace omx::protocol

@@ -12,7 +12,7 @@
 #include "protocol/counters.h"
 #include "protocol/state/arrivals.h"
 #include "protocol/state/matching.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/requests.h"
 #include "protocol/state/room.h"
@@ -39,7 +39,7 @@ struct Matched {
 // Finds the receive of a new message, asking the unexpected handler if there is none. `keep` is the memory
 // that queueing the message would need. It is secured before the handler sees the message, so that the
 // handler sees it once.
-Matched match(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_length, const std::byte* data,
+Matched match(State& s, Peer& p, const wire::Message& m, std::uint32_t msg_length, const std::byte* data,
               std::size_t keep) {
   const std::uint8_t message_class = m.flags & wire::kFlagHeaderExt ? m.ext.message_class : 0;
   Matched result;
@@ -61,14 +61,14 @@ Matched match(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_le
   return result;
 }
 
-void matched(Request& r, Partner& p, const wire::Message& m, std::uint32_t msg_length) {
+void matched(Request& r, Peer& p, const wire::Message& m, std::uint32_t msg_length) {
   const bool ext = m.flags & wire::kFlagHeaderExt;
   receive_matched(r, &p, p.reply_session(), m.match_info, msg_length, ext && m.ext.data_valid, m.ext.data);
 }
 
 }  // namespace
 
-Delivery deliver_eager(State& s, Partner& p, const wire::Eager& packet, const std::byte* data) {
+Delivery deliver_eager(State& s, Peer& p, const wire::Eager& packet, const std::byte* data) {
   const std::uint32_t length = packet.length;
   const Matched m = match(s, p, packet, length, data, length);
   if (m.refused) return Delivery::refused;
@@ -91,7 +91,7 @@ Delivery deliver_eager(State& s, Partner& p, const wire::Eager& packet, const st
 namespace {
 
 // Starts a message with whichever of its fragments comes first. Returns false when it is refused.
-bool partial_start(State& s, Partner& p, const wire::Medium& packet, const std::byte* data) {
+bool partial_start(State& s, Peer& p, const wire::Medium& packet, const std::byte* data) {
   const bool whole = packet.frag_length == packet.length;
   const Seqnum number = p.counting.next_match;
   const Matched m = match(s, p, packet, packet.length, whole ? data : nullptr, packet.length);
@@ -121,7 +121,7 @@ bool partial_start(State& s, Partner& p, const wire::Medium& packet, const std::
   return true;
 }
 
-void partial_finish(State& s, Partner& p) {
+void partial_finish(State& s, Peer& p) {
   const Partial partial = p.rx.partial;
   p.rx.partial = Partial{};
   if (partial.request) receive_complete(s, *partial.request);
@@ -137,7 +137,7 @@ void partial_finish(State& s, Partner& p) {
 
 }  // namespace
 
-Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::uint32_t unit,
+Delivery deliver_medium(State& s, Peer& p, const wire::Medium& packet, std::uint32_t unit,
                         const std::byte* data) {
   assert(data || p.rx.partial.active);
   if (!p.rx.partial.active) {
@@ -175,7 +175,7 @@ Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::u
 }
 
 // Delivers an RNDV. An unexpected message is asked for whole later, so its tail is not kept.
-Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet, const std::byte* tail) {
+Delivery deliver_rndv(State& s, Peer& p, const wire::Rndv& packet, const std::byte* tail) {
   if (p.agreed.frame_in < p.agreed.frame_agreed) probe_at_message(s, p, packet.msg_length);
   // The receiver of this message must be able to notify the sender.
   if (p.tx.notifies_queued >= kMaxNotifiesQueued || !s.memory.pulls.reserve()) return Delivery::refused;
@@ -208,7 +208,7 @@ Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet, const std:
   return Delivery::complete;
 }
 
-void partial_abandon(State& s, Partner& p, Status status) {
+void partial_abandon(State& s, Peer& p, Status status) {
   if (!p.rx.partial.active) return;
   const Partial partial = p.rx.partial;
   p.rx.partial = Partial{};

@@ -10,7 +10,7 @@
 #include "protocol/counters.h"
 #include "protocol/state/ack_owed.h"
 #include "protocol/state/lane.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
@@ -34,7 +34,7 @@ std::uint32_t gather(const Request& r, std::uint32_t offset, std::uint32_t lengt
 }  // namespace
 
 void eager_transmit(State& s, Request& r) {
-  Partner& p = *r.partner;
+  Peer& p = *r.peer;
   const bool tiny = r.send_class == SendClass::tiny;
   wire::Eager packet;
   message_fill(s, r, true, packet);
@@ -52,7 +52,7 @@ void eager_transmit(State& s, Request& r) {
 }
 
 void medium_transmit(State& s, Request& r) {
-  Partner& p = *r.partner;
+  Peer& p = *r.peer;
   if (!medium_fits(p, r)) return;  // no receiver could put it together
   std::uint32_t unit = medium_unit(p);
   std::uint32_t fragments = (r.msg_length + unit - 1) / unit;

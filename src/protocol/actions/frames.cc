@@ -7,18 +7,18 @@
 
 namespace omx::protocol {
 
-wire::Head rail_head(const State& s, const Partner& p, wire::PacketType type, unsigned rail) {
+wire::Head rail_head(const State& s, const Peer& p, wire::PacketType type, unsigned rail) {
   const Rails& rails = *p.rails;
   return {rails.peer.nics[rails.paths[rail].to], s.config.rails.nics[rail], p.session.peer_index, type};
 }
 
-wire::Head frame_head(const State& s, const Partner& p, wire::PacketType type) {
+wire::Head frame_head(const State& s, const Peer& p, wire::PacketType type) {
   if (p.rails) [[unlikely]]
     return rail_head(s, p, type, p.rails->home);
   return {p.nic, s.config.nic, p.session.peer_index, type};
 }
 
-std::uint8_t frame_flags(const Partner& p, bool urgent) {
+std::uint8_t frame_flags(const Peer& p, bool urgent) {
   std::uint8_t flags = 0;
   if (p.agreed.checksum) flags |= wire::kFlagChecksum;
   if (urgent && (p.agreed.features & wire::kFeatureMark)) flags |= wire::kFlagUrgent;

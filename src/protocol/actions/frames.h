@@ -4,23 +4,23 @@
 
 #include <cstdint>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/state.h"
 #include "wire/frame_io.h"
 #include "wire/packets.h"
 
 namespace omx::protocol {
 
-wire::Head rail_head(const State& s, const Partner& p, wire::PacketType type, unsigned rail);
-wire::Head frame_head(const State& s, const Partner& p, wire::PacketType type);
-std::uint8_t frame_flags(const Partner& p, bool urgent);
+wire::Head rail_head(const State& s, const Peer& p, wire::PacketType type, unsigned rail);
+wire::Head frame_head(const State& s, const Peer& p, wire::PacketType type);
+std::uint8_t frame_flags(const Peer& p, bool urgent);
 // Puts the checksum directly behind the header (frames whose length fields cover the header only).
 void frame_finish_header(wire::TxFrame& frame);
 // Ends a frame that was begun with room for one more segment: adds the checksum where agreed, and commits it.
 void frame_finish(State& s, wire::TxFrame& frame, bool checksum);
 
 // Begins a frame that leaves by the peer's home board.
-inline wire::TxFrame& frame_begin(State& s, const Partner& p, std::uint32_t segments) {
+inline wire::TxFrame& frame_begin(State& s, const Peer& p, std::uint32_t segments) {
   if (p.rails) [[unlikely]]
     return s.sink.rail_begin(p.rails->home, segments);
   return s.sink.frame_begin(segments);

@@ -7,7 +7,7 @@
 #include "protocol/actions/probe.h"
 #include "protocol/state/lane.h"
 #include "protocol/state/lane_awaited.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
 #include "protocol/types.h"
@@ -25,7 +25,7 @@ constexpr unsigned kOffersAlone = 3;  // after so many pairs without an answer o
 
 // Returns a cookie that only an endpoint reached at the announced address learns. So a peer cannot direct
 // data to a host that did not ask for them.
-std::uint32_t probe_cookie(const State& s, const Partner& p) {
+std::uint32_t probe_cookie(const State& s, const Peer& p) {
   std::uint64_t hash =
       s.config.lane_secret ^ (p.nic << 16 | p.endpoint) ^ std::uint64_t{p.session.true_session} << 32;
   for (const std::uint8_t byte : p.bulk.lane.ip) hash = (hash ^ byte) * 0x9E3779B97F4A7C15ULL;
@@ -36,11 +36,11 @@ std::uint32_t probe_cookie(const State& s, const Partner& p) {
 
 }  // namespace
 
-void lane_announce(State& s, Partner& p, std::uint32_t answer) {
+void lane_announce(State& s, Peer& p, std::uint32_t answer) {
   probe_lane(s, p, LaneProbe::look, kShortProbe, answer);
 }
 
-void lane_show(State& s, Partner& p) {
+void lane_show(State& s, Peer& p) {
   if (!p.bulk.lane.present() || s.now < p.bulk.lane_probe_due) return;
   p.bulk.lane_probe_due = s.now + (kProbeEvery << std::min<unsigned>(p.bulk.lane_offers, kOffersMost));
   if (p.bulk.lane_offers < 0xFF) p.bulk.lane_offers++;
@@ -54,11 +54,11 @@ void lane_show(State& s, Partner& p) {
   lane_announce(s, p);
 }
 
-void lane_offer(State& s, Partner& p) {
+void lane_offer(State& s, Peer& p) {
   if (!p.bulk.lane_out) lane_show(s, p);
 }
 
-void lane_probe_received(State& s, Partner& p, const wire::Probe& packet) {
+void lane_probe_received(State& s, Peer& p, const wire::Probe& packet) {
   if (!p.bulk.lane.present()) return;
   if (packet.flags & wire::kFlagLaneProbe) {
     lane_announced(s, p, std::nullopt, packet.cookie);
@@ -75,7 +75,7 @@ void lane_probe_received(State& s, Partner& p, const wire::Probe& packet) {
   }
 }
 
-void lane_asked(State& s, Partner& p, const wire::Pull& packet) {
+void lane_asked(State& s, Peer& p, const wire::Pull& packet) {
   if (packet.flags & wire::kFlagLane) lane_offer(s, p);
   if (packet.flags & wire::kFlagLaneProbe) lane_show(s, p);
 }

@@ -9,7 +9,7 @@
 #include "protocol/counters.h"
 #include "protocol/state/ack_owed.h"
 #include "protocol/state/lane.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
 #include "protocol/types.h"
@@ -22,7 +22,7 @@ namespace {
 
 // Returns how many of the last bytes go with the RNDV: those that would else be a frame of their own.
 std::uint32_t rndv_tail(const Request& r) {
-  const Partner& p = *r.partner;
+  const Peer& p = *r.peer;
   const bool read = (p.agreed.features & wire::kFeatureTail) && p.agreed.mode == wire::Mode::omx &&
                     p.agreed.near_frame == 0;
   const std::uint32_t unit = p.agreed.sizes.pull_reply_max;
@@ -36,7 +36,7 @@ std::uint32_t rndv_tail(const Request& r) {
 void rndv_transmit(State& s, Request& r) {
   constexpr std::uint16_t kAhead = 4;
   constexpr TimeNs kBurstPause = 20'000;
-  Partner& p = *r.partner;
+  Peer& p = *r.peer;
   if (r.msg_length >= kLaneBytes) lane_offer(s, p);
   wire::Rndv packet;
   message_fill(s, r, true, packet);
@@ -68,7 +68,7 @@ void rndv_transmit(State& s, Request& r) {
 }
 
 void notify_transmit(State& s, Request& r) {
-  Partner& p = *r.partner;
+  Peer& p = *r.peer;
   wire::Notify packet;
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;

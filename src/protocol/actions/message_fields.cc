@@ -2,13 +2,13 @@
 #include "protocol/actions/message_fields.h"
 
 #include "protocol/actions/frames.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
 
 namespace omx::protocol {
 
-void header_fill(const State& s, const Partner& p, Seqnum seqnum, bool urgent, wire::Message& packet) {
+void header_fill(const State& s, const Peer& p, Seqnum seqnum, bool urgent, wire::Message& packet) {
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
   packet.flags = frame_flags(p, urgent);
@@ -18,7 +18,7 @@ void header_fill(const State& s, const Partner& p, Seqnum seqnum, bool urgent, w
 }
 
 void message_fill(State& s, const Request& r, bool urgent, wire::Message& packet) {
-  const Partner& p = *r.partner;
+  const Peer& p = *r.peer;
   header_fill(s, p, r.seqnum, urgent, packet);
   packet.match_info = r.match_info;
   if (r.needs_ext() && p.carries_ext()) {

@@ -9,12 +9,12 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct Request;
 struct State;
 
 // Fills the fields of message_fill() that do not depend on the message.
-void header_fill(const State& s, const Partner& p, Seqnum seqnum, bool urgent, wire::Message& packet);
+void header_fill(const State& s, const Peer& p, Seqnum seqnum, bool urgent, wire::Message& packet);
 // Fills the fields that TINY, SMALL, MEDIUM and RNDV share. Each packet carries the freshest acknowledgement.
 void message_fill(State& s, const Request& r, bool urgent, wire::Message& packet);
 wire::HeaderExt ext_of(const Request& r);

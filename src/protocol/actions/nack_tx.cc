@@ -3,7 +3,7 @@
 
 #include "protocol/actions/frames.h"
 #include "protocol/counters.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
 #include "protocol/state/rails.h"
 #include "protocol/state/state.h"
@@ -32,7 +32,7 @@ namespace {
 // Returns whether a packet may be refused. A refusal carries a checksum when the refused packet did. Where
 // this endpoint insists on checksums, a packet without a valid one is dropped, because it may be a damaged
 // packet of a good peer.
-bool may_nack(State& s, const Partner* p, wire::Frame frame, bool& checksum) {
+bool may_nack(State& s, const Peer* p, wire::Frame frame, bool& checksum) {
   const auto flags = static_cast<std::uint8_t>(frame[19]);
   checksum =
       (flags & wire::kFlagChecksum) && wire::checksum_verify(frame, p ? p->agreed.mode : s.config.mode);
@@ -55,7 +55,7 @@ wire::TxFrame& answer_begin(State& s) {
 void nack_lib_send(State& s, const wire::Head& head, wire::Frame frame, std::uint8_t to_endpoint,
                    Seqnum seqnum, wire::NackCode code) {
   bool checksum = false;
-  const Partner* p = partner_find(s, head.src, to_endpoint);
+  const Peer* p = peer_find(s, head.src, to_endpoint);
   if (!may_nack(s, p, frame, checksum)) {
     s.count(Counter::drop_bad_checksum)++;
     return;
@@ -79,7 +79,7 @@ void nack_lib_send(State& s, const wire::Head& head, wire::Frame frame, std::uin
 void nack_mcp_send(State& s, const wire::Head& head, wire::Frame frame, const wire::Pull& pull,
                    wire::NackCode code) {
   bool checksum = false;
-  const Partner* p = partner_find(s, head.src, pull.src_endpoint);
+  const Peer* p = peer_find(s, head.src, pull.src_endpoint);
   if (!may_nack(s, p, frame, checksum)) {
     s.count(Counter::drop_bad_checksum)++;
     return;

@@ -24,7 +24,7 @@ constexpr std::uint32_t kPackFrame = 4096;
 // Bytes of the header and of a checksum.
 constexpr std::uint32_t kPackHeader = 40 + wire::kChecksumBytes;
 
-bool pack_begin(State& s, Partner& p, bool packets, Seqnum first) {
+bool pack_begin(State& s, Peer& p, bool packets, Seqnum first) {
   Packing& pack = s.packing;
   if (!pack.records) pack.records.reset(new (std::nothrow) std::byte[kPackFrame]);
   // Packets that repair a connection must come through, however narrow the path has become.
@@ -33,7 +33,7 @@ bool pack_begin(State& s, Partner& p, bool packets, Seqnum first) {
   const auto record = static_cast<std::uint32_t>(packets ? wire::kPacketRecord + wire::kSharedPacketMax
                                                          : wire::kPackRecordMax + wire::kSmallMax);
   if (!pack.records || frame < kPackHeader + 2 * record) return false;
-  pack.partner = &p;
+  pack.peer = &p;
   pack.packets = packets;
   pack.began = s.now;
   pack.first = first;
@@ -44,20 +44,20 @@ bool pack_begin(State& s, Partner& p, bool packets, Seqnum first) {
 
 }  // namespace
 
-std::byte* pack_room(State& s, Partner& p, bool packets, Seqnum first, std::uint32_t bytes) {
+std::byte* pack_room(State& s, Peer& p, bool packets, Seqnum first, std::uint32_t bytes) {
   Packing& pack = s.packing;
-  if (pack.partner) {
-    const bool joins = pack.partner == &p && pack.packets == packets &&
-                       (packets || first == seq_add(pack.first, pack.count));
+  if (pack.peer) {
+    const bool joins =
+        pack.peer == &p && pack.packets == packets && (packets || first == seq_add(pack.first, pack.count));
     if (!joins || pack.length + bytes > pack.room) pack_release(s);
   }
-  if (!pack.partner && !pack_begin(s, p, packets, first)) return nullptr;
+  if (!pack.peer && !pack_begin(s, p, packets, first)) return nullptr;
   return pack.records.get() + pack.length;
 }
 
 bool pack_add(State& s, const Request& r) {
   Packing& pack = s.packing;
-  Partner& p = *r.partner;
+  Peer& p = *r.peer;
   if (!pack.allowed || !s.config.pack || !(p.agreed.features & wire::kFeaturePack) || p.agreed.near_frame)
     return false;
   std::byte* const out = pack_room(s, p, false, r.seqnum, wire::kPackRecordMax + r.msg_length);
@@ -76,8 +76,8 @@ bool pack_add(State& s, const Request& r) {
 
 void pack_release(State& s) {
   Packing& pack = s.packing;
-  if (!pack.partner) return;
-  Partner& p = *std::exchange(pack.partner, nullptr);
+  if (!pack.peer) return;
+  Peer& p = *std::exchange(pack.peer, nullptr);
   wire::TxFrame& frame = frame_begin(s, p, 2);
   if (pack.packets && pack.count == 1) {
     std::memcpy(frame.header, pack.ethernet.data(), wire::kEthernetHeader);
@@ -101,8 +101,8 @@ void pack_release(State& s) {
   s.sink.flush();  // the next burst needs the memory
 }
 
-void pack_drop(State& s, const Partner& p) {
-  if (s.packing.partner == &p) s.packing.partner = nullptr;
+void pack_drop(State& s, const Peer& p) {
+  if (s.packing.peer == &p) s.packing.peer = nullptr;
 }
 
 }  // namespace omx::protocol

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/seqnum.h"
 #include "protocol/state/state.h"
@@ -31,11 +31,11 @@ class MayPack {
 
 // Returns room for `bytes` of records to the peer, of the requested kind. Returns nullptr when the records
 // must be sent by themselves.
-std::byte* pack_room(State& s, Partner& p, bool packets, Seqnum first, std::uint32_t bytes);
+std::byte* pack_room(State& s, Peer& p, bool packets, Seqnum first, std::uint32_t bytes);
 // Lets a message join others, to be sent by pack_release(). Returns false when it must be sent by itself.
 bool pack_add(State& s, const Request& r);
 void pack_release(State& s);
 // Drops the messages to a peer that wait for others, because they have failed.
-void pack_drop(State& s, const Partner& p);
+void pack_drop(State& s, const Peer& p);
 
 }  // namespace omx::protocol

@@ -13,7 +13,7 @@
 #include "protocol/state/history_note.h"
 #include "protocol/state/lane.h"
 #include "protocol/state/parked.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/send_memory.h"
 #include "protocol/state/seqnum.h"
@@ -24,7 +24,7 @@ namespace omx::protocol {
 
 namespace {
 
-void park(State& s, Partner& p, Request& r) {
+void park(State& s, Peer& p, Request& r) {
   assert(r.phase == Phase::unacked);
   if (s.completion.uncopied == &r) send_copy(s);
   if (!park_region(s, r)) return;  // no memory; the peer asks for the message again
@@ -61,7 +61,7 @@ void send_behind(State& s, Request& r) {
 
 }  // namespace
 
-void park_unacked(State& s, Partner& p) {
+void park_unacked(State& s, Peer& p) {
   if (!peer_reads_parked(p)) return;
   bool any = false;
   for (Request* r = p.tx.unacked.front(); r; r = p.tx.unacked.next(*r)) {

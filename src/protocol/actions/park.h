@@ -4,12 +4,12 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct Request;
 struct State;
 
 // Sends the envelopes that the peer asks for, from the first message on that it misses.
-void park_unacked(State& s, Partner& p);
+void park_unacked(State& s, Peer& p);
 // Notes that a large message was acknowledged and waits for its receive.
 void park_waiting(State& s, Request& r);
 

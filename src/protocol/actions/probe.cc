@@ -35,7 +35,7 @@ struct RailTo {
   NicId nic = 0;      // the peer's
 };
 
-void transmit(State& s, Partner& p, std::uint32_t size, bool is_reply, std::uint32_t cookie,
+void transmit(State& s, Peer& p, std::uint32_t size, bool is_reply, std::uint32_t cookie,
               std::uint8_t flags = 0, Road road = Road::link, const RailTo* rail = nullptr) {
   static const std::byte zeros[4096] = {};
   wire::Probe packet;
@@ -75,7 +75,7 @@ void transmit(State& s, Partner& p, std::uint32_t size, bool is_reply, std::uint
 
 // Probes again later, because paths are repaired, and a probe may have been lost for another reason than its
 // size.
-void try_later(State& s, Partner& p) {
+void try_later(State& s, Peer& p) {
   p.agreed.probe_size = p.agreed.frame_agreed;
   p.agreed.probe_due = s.now + kRetryLater;
   p.agreed.probe_tries = kTries - 1;
@@ -83,14 +83,14 @@ void try_later(State& s, Partner& p) {
 
 }  // namespace
 
-void probe_proven(State& s, Partner& p, std::uint32_t size) {
+void probe_proven(State& s, Peer& p, std::uint32_t size) {
   p.agreed.frame_max = size;
   p.agreed.probe_size = 0;
   if (size < p.agreed.frame_agreed) try_later(s, p);
-  partner_update_sizes(s, p);
+  peer_update_sizes(s, p);
 }
 
-void probe_at_connect(State& s, Partner& p) {
+void probe_at_connect(State& s, Peer& p) {
   if (s.now - s.probing.probes_since > kAtOnce) {
     s.probing.probes_since = s.now;
     s.probing.probes_sent = 0;
@@ -101,7 +101,7 @@ void probe_at_connect(State& s, Partner& p) {
     p.agreed.probe_wanted = true;
 }
 
-void probe_start(State& s, Partner& p) {
+void probe_start(State& s, Peer& p) {
   p.agreed.probe_wanted = false;
   if (p.agreed.frame_max >= p.agreed.frame_agreed || p.agreed.mode != wire::Mode::omx)
     return;  // the MTU or mode changed meanwhile
@@ -112,7 +112,7 @@ void probe_start(State& s, Partner& p) {
   s.timers.arm_by(p.resend_timer, p.agreed.probe_due);
 }
 
-void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size, std::uint32_t cookie) {
+void probe_lane(State& s, Peer& p, LaneProbe which, std::uint32_t size, std::uint32_t cookie) {
   const auto flags =
       static_cast<std::uint8_t>(which == LaneProbe::look ? wire::kFlagLaneProbe : wire::kFlagLane);
   const Road road = which == LaneProbe::by_lane ? Road::lane
@@ -121,17 +121,17 @@ void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size, std::
   transmit(s, p, size, which == LaneProbe::seen, cookie, flags, road);
 }
 
-void probe_rail(State& s, Partner& p, unsigned rail, NicId to, std::uint32_t size, bool is_reply,
+void probe_rail(State& s, Peer& p, unsigned rail, NicId to, std::uint32_t size, bool is_reply,
                 std::uint32_t cookie) {
   const RailTo by{rail, to};
   transmit(s, p, size, is_reply, cookie, wire::kFlagRail, Road::link, &by);
 }
 
-void probe_reply(State& s, Partner& p, const wire::Probe& packet) {
+void probe_reply(State& s, Peer& p, const wire::Probe& packet) {
   transmit(s, p, packet.size, true, packet.cookie);
 }
 
-void probe_tick(State& s, Partner& p) {
+void probe_tick(State& s, Peer& p) {
   if (!p.agreed.probe_size || s.now < p.agreed.probe_due) return;
   if (p.agreed.probe_tries >= kTries) {
     p.agreed.probe_tries = 0;
@@ -145,16 +145,16 @@ void probe_tick(State& s, Partner& p) {
     p.agreed.probe_size = next;
   }
   transmit(s, p, p.agreed.probe_size, false, p.agreed.probe_size);
-  p.agreed.probe_due = s.now + partner_spread(s, p, kFirstDelay << p.agreed.probe_tries);
+  p.agreed.probe_due = s.now + peer_spread(s, p, kFirstDelay << p.agreed.probe_tries);
   p.agreed.probe_tries++;
 }
 
-void probe_fall_back(State& s, Partner& p) {
+void probe_fall_back(State& s, Peer& p) {
   if (!p.larger_frames_than(s.config.base_frame)) return;
   s.count(Counter::mtu_fallback)++;
   p.agreed.frame_max = std::min(p.agreed.frame_agreed, s.config.base_frame);
   p.agreed.frame_in = 0;
-  partner_update_sizes(s, p);
+  peer_update_sizes(s, p);
   probe_start(s, p);
 }
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "base/mac.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/state.h"
 #include "wire/packets.h"
 
@@ -15,23 +15,23 @@ namespace omx::protocol {
 
 enum class LaneProbe : std::uint8_t { by_lane, alone, look, seen };
 
-void probe_proven(State& s, Partner& p, std::uint32_t size);
+void probe_proven(State& s, Peer& p, std::uint32_t size);
 // Probes the frame size of a new peer that agreed on more than is proven. If many peers are new, that waits
 // for the first large message.
-void probe_at_connect(State& s, Partner& p);
-void probe_start(State& s, Partner& p);
-void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size, std::uint32_t cookie);
+void probe_at_connect(State& s, Peer& p);
+void probe_start(State& s, Peer& p);
+void probe_lane(State& s, Peer& p, LaneProbe which, std::uint32_t size, std::uint32_t cookie);
 // Probes the path from our board `rail` to the peer's board `to`.
-void probe_rail(State& s, Partner& p, unsigned rail, NicId to, std::uint32_t size, bool is_reply,
+void probe_rail(State& s, Peer& p, unsigned rail, NicId to, std::uint32_t size, bool is_reply,
                 std::uint32_t cookie);
 // Sends the answer that proves the size of a probe.
-void probe_reply(State& s, Partner& p, const wire::Probe& packet);
-void probe_tick(State& s, Partner& p);
+void probe_reply(State& s, Peer& p, const wire::Probe& packet);
+void probe_tick(State& s, Peer& p);
 // Goes back to the base size, because large frames no longer seem to get through.
-void probe_fall_back(State& s, Partner& p);
+void probe_fall_back(State& s, Peer& p);
 
 // Probes the frame size of a peer when the first large message comes or goes.
-inline void probe_at_message(State& s, Partner& p, std::uint32_t length) {
+inline void probe_at_message(State& s, Peer& p, std::uint32_t length) {
   if (p.agreed.probe_wanted && length > s.config.base_frame) [[unlikely]]
     probe_start(s, p);
 }

@@ -8,7 +8,7 @@
 #include "protocol/actions/pack.h"
 #include "protocol/counters.h"
 #include "protocol/state/lane.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
@@ -18,7 +18,7 @@
 
 namespace omx::protocol {
 
-void pull_reply_send(State& s, Partner& p, const Request& r, const wire::Pull& pull, const PullRange& range,
+void pull_reply_send(State& s, Peer& p, const Request& r, const wire::Pull& pull, const PullRange& range,
                      bool again, const PullRoute* way) {
   wire::PullReply packet;
   packet.pull_handle = pull.pull_handle;
@@ -30,7 +30,7 @@ void pull_reply_send(State& s, Partner& p, const Request& r, const wire::Pull& p
   const bool by_lane = (pull.flags & wire::kFlagLane) && p.bulk.lane_out;
   if (s.packing.packets) pack_release(s);  // packets leave before so many data
   const std::uint32_t frames = (pull.first_frame_offset + left + range.unit - 1) / range.unit;
-  const std::uint32_t train = wire::frames_of_train(range.unit + wire::kBulkHeader + partner_overhead(p));
+  const std::uint32_t train = wire::frames_of_train(range.unit + wire::kBulkHeader + peer_overhead(p));
   const bool alone = again || (!by_lane && lane_alone(s, p));
   const bool rings = by_lane && (pull.flags & wire::kFlagBell);
   const bool ahead = rings && (p.agreed.features & wire::kFeatureAhead);
@@ -69,7 +69,7 @@ void pull_reply_send(State& s, Partner& p, const Request& r, const wire::Pull& p
   if (rings && !ahead) lane_announce(s, p);
 }
 
-void pull_answer(State& s, Partner& p, const Request& r, const wire::Pull& request, std::uint32_t unit) {
+void pull_answer(State& s, Peer& p, const Request& r, const wire::Pull& request, std::uint32_t unit) {
   pull_reply_send(s, p, r, request, {unit, 0, unit});
 }
 

@@ -12,7 +12,7 @@
 #include "protocol/state/history_note.h"
 #include "protocol/state/lane.h"
 #include "protocol/state/lane_awaited.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_copy.h"
 #include "protocol/state/pull_expect.h"
@@ -32,7 +32,7 @@ enum class Ask : std::uint8_t { plain = 0, gap = wire::kFlagGap, quiet = wire::k
 
 void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t frames, Ask ask, bool again,
                       std::uint8_t rail) {
-  Partner& p = *pull.partner;
+  Peer& p = *pull.peer;
   wire::Pull packet;
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
@@ -99,7 +99,7 @@ void pull_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
   if (!block.missing) return;
   block.repeated_again = std::exchange(block.repeated, true);
   block.asked_last = s.now;
-  if (pull.partner->rails) block.asked_at = s.now;
+  if (pull.peer->rails) block.asked_at = s.now;
   pull.leave = false;
   pull_repeated(s, pull);
   for (std::uint32_t i = 0; i < block.frames;) {
@@ -112,7 +112,7 @@ void pull_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
     request_transmit(s, pull, block.first + i, end - i,
                      reason == Counter::pull_rerequest_timer ? Ask::plain : Ask::gap, true, block.rail);
     s.count(reason)++;
-    history_note(s, Happened::pull_repeated, pull.partner, pull.request->match_info, pull.length);
+    history_note(s, Happened::pull_repeated, pull.peer, pull.request->match_info, pull.length);
     i = end;
   }
 }
@@ -158,11 +158,11 @@ void pull_await(State& s, Pull& pull, std::uint32_t frames) {
   if (pull.blocks_max < kPullBlocksMax) pull.blocks_max++;
   if (pull.by_lane) {
     s.transfers.pulls_by_lane = true;
-    lane_announced(s, *pull.partner, std::nullopt);
+    lane_announced(s, *pull.peer, std::nullopt);
   } else {
     s.transfers.pulls_by_link = true;
   }
-  if (pull.partner->rails) block.rail = pull.partner->rails->home;
+  if (pull.peer->rails) block.rail = pull.peer->rails->home;
   pull_expect(s, pull, 0, frames, false, block.rail);
 }
 

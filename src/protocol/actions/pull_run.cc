@@ -13,7 +13,7 @@
 #include "protocol/state/arrivals.h"
 #include "protocol/state/history_note.h"
 #include "protocol/state/lane.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_copy.h"
 #include "protocol/state/pull_slots.h"
@@ -33,7 +33,7 @@ constexpr std::uint32_t kBulkBytes = 32 * 1024;  // from here on a pull is worth
 
 void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv) {
   assert(!pull_waiting(pull));
-  const Partner& p = *pull.partner;
+  const Peer& p = *pull.peer;
   pull.by_lane = s.config.lane_pulls && p.bulk.lane_in && pull.length >= kLaneBytes && !p.rails;
   pull.unit = pull.by_lane ? lane_sizes(s, p).pull_reply_max : p.agreed.sizes.pull_reply_max;
   if (!pull.by_lane && pull.length >= kBulkBytes) {
@@ -46,7 +46,7 @@ void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv) {
   pull.blocks_max = pull_blocks(s);
   if (pull_striped(pull)) {
     pull.blocks_max = kPullBlocksStriped;
-    rails_tend(s, *pull.partner);
+    rails_tend(s, *pull.peer);
   }
   pull.next_frame = 0;
   pull.first_block = pull.block_count = 0;
@@ -63,7 +63,7 @@ namespace {
 void start_waiting(State& s) {
   for (Pull* pull = s.transfers.pull_waiting.front(); pull;) {
     Pull* next = s.transfers.pull_waiting.next(*pull);
-    if (pull_slot_allowed(s, *pull->partner)) {
+    if (pull_slot_allowed(s, *pull->peer)) {
       if (!pull_slot_acquire(s, *pull)) break;
       pull->all.unlink();
       s.transfers.pull_list.push_back(*pull);
@@ -83,9 +83,9 @@ void large_received(State& s, Request& r, Status status, std::uint32_t length, b
   r.status = success && r.xfer_length < r.msg_length ? Status::truncated : status;
   if (success) {
     receive_count(s, r);
-    history_note(s, Happened::pulled, r.partner, r.match_info, r.msg_length);
+    history_note(s, Happened::pulled, r.peer, r.match_info, r.msg_length);
   }
-  if (r.partner->reply_session() == wire::kUnknownSession)
+  if (r.peer->reply_session() == wire::kUnknownSession)
     request_finish(s, r, r.status);
   else
     send_queue_notify(s, r);
@@ -93,7 +93,7 @@ void large_received(State& s, Request& r, Status status, std::uint32_t length, b
 
 // Reads the data from the sender's memory, without a single frame.
 bool read_directly(State& s, Request& receive, const wire::Rndv& rndv) {
-  const Partner& p = *receive.partner;
+  const Peer& p = *receive.peer;
   if (!s.config.direct->read(p.nic, p.endpoint, rndv.rdma_id, rndv.rdma_seqnum, rndv.rdma_offset,
                              receive.segments.span(), receive.xfer_length))
     return false;
@@ -116,8 +116,8 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::b
     return send_queue_notify(s, receive);
   }
   pull->request = &receive;
-  pull->partner = receive.partner;
-  pull->partner->rx.pulls++;
+  pull->peer = receive.peer;
+  pull->peer->rx.pulls++;
   pull->age = ++s.transfers.pull_age;
   pull->region = rndv.rdma_id | std::uint32_t{rndv.page} << 8;
   pull->region_generation = rndv.rdma_seqnum;
@@ -129,7 +129,7 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::b
     receive.segments.write(pull->length, tail, rndv.tail);
   }
   receive.rx.pull = pull;
-  if (!pull_slot_allowed(s, *pull->partner) || !pull_slot_acquire(s, *pull)) {
+  if (!pull_slot_allowed(s, *pull->peer) || !pull_slot_acquire(s, *pull)) {
     s.transfers.pull_waiting.push_back(*pull);
     return;
   }
@@ -150,18 +150,18 @@ void pull_finish(State& s, Pull& pull, Status status) {
   }
   Request& r = *pull.request;
   const std::uint32_t length = pull.length + pull.tail;
-  const bool leave = unasked_leave(s, *pull.partner, pull.leave);
+  const bool leave = unasked_leave(s, *pull.peer, pull.leave);
   pull_free(s, pull);
   large_received(s, r, status, length, leave);
   start_waiting(s);
 }
 
-void pulls_fail(State& s, Partner& p, Status status) {
+void pulls_fail(State& s, Peer& p, Status status) {
   if (p.rx.pulls > 0 && s.config.offload) s.config.offload->drain();
   for (auto* list : {&s.transfers.pull_list, &s.transfers.pull_waiting, &s.transfers.pull_copying}) {
     for (Pull* pull = list->front(); pull && p.rx.pulls > 0;) {
       Pull* next = list->next(*pull);
-      if (pull->partner == &p) {
+      if (pull->peer == &p) {
         Request& r = *pull->request;
         r.xfer_length = 0;
         s.reports.ending_failed++;

@@ -18,6 +18,6 @@ void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv = nullptr)
 // Begins to pull a message for a receive. `tail`: the last rndv.tail bytes, which need not be asked for.
 void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::byte* tail);
 void pull_finish(State& s, Pull& pull, Status status);
-void pulls_fail(State& s, Partner& p, Status status);
+void pulls_fail(State& s, Peer& p, Status status);
 
 }  // namespace omx::protocol

@@ -7,7 +7,7 @@
 
 #include "protocol/actions/pull_request.h"
 #include "protocol/counters.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_ports.h"
 #include "protocol/state/pull_window.h"
@@ -39,13 +39,13 @@ std::uint32_t numbers_left(const Pull& pull) {
 // Returns how many frames one datagram of the bulk path holds (a GSO batch).
 std::uint32_t train_of(const Pull& pull) {
   return wire::frames_of_train(
-      static_cast<std::uint32_t>(pull.unit + wire::kBulkHeader + partner_overhead(*pull.partner)));
+      static_cast<std::uint32_t>(pull.unit + wire::kBulkHeader + peer_overhead(*pull.peer)));
 }
 
 // Returns the most frames that a request asks for. By a bulk path it is one GSO batch, and more for a
 // sleeper, which few answers should wake. Replies are numbered in 8 bits.
 std::uint32_t block_most(const State& s, const Pull& pull) {
-  const Partner& p = *pull.partner;
+  const Peer& p = *pull.peer;
   const bool free = p.agreed.extended && p.agreed.mode == wire::Mode::omx;
   const std::uint32_t numbers = std::min<std::uint32_t>(wire::kGsoBatchFrames, 256 / pull.blocks_max);
   if (pull.by_lane) return std::clamp<std::uint32_t>(s.pulling.drowsy ? numbers : train_of(pull), 1, numbers);
@@ -69,7 +69,7 @@ bool wants(const Pull& pull) {
   return pull.block_count < pull.blocks_max && pull.next_frame < pull.frames && numbers_left(pull) > 0;
 }
 
-void turn_update(State& s, Partner& p) {
+void turn_update(State& s, Peer& p) {
   p.pull_turn.unlink();
   if (!p.rx.pulls_wanting.empty()) s.pulling.turns.push_back(p);
 }
@@ -83,7 +83,7 @@ void ask(State& s, Pull& pull, std::uint32_t frames, std::uint8_t rail) {
 // is the one where the block arrives first. If that has no room, the next best one is taken, unless all that
 // is left would come earlier by the best.
 std::optional<std::uint8_t> rail_choose(State& s, Pull& pull) {
-  const unsigned usable = rails_usable(s, *pull.partner, pull.unit);
+  const unsigned usable = rails_usable(s, *pull.peer, pull.unit);
   std::array<std::uint64_t, kRailsMost> rates{};
   std::uint64_t fastest = 0;
   for (unsigned i = 0; i < kRailsMost; i++) {
@@ -118,7 +118,7 @@ std::optional<std::uint8_t> rail_choose(State& s, Pull& pull) {
 std::optional<std::uint8_t> rail_of_turn(State& s, Pull& pull) {
   if (pull_striped(pull)) [[unlikely]]
     return rail_choose(s, pull);
-  const std::uint8_t rail = pull.partner->rails ? pull.partner->rails->home : std::uint8_t{0};
+  const std::uint8_t rail = pull.peer->rails ? pull.peer->rails->home : std::uint8_t{0};
   const std::uint32_t frames = frames_of_turn(s, pull, rail);
   const std::uint64_t in_flight = s.pulling.port(rail).in_flight;
   const std::uint32_t allowed = pull.by_lane ? pull_lane_allowed(s) : pull_allowed(s, rail);
@@ -136,12 +136,12 @@ bool passed(const PullBlock& block) {
 }  // namespace
 
 void pull_await_first(State& s, Pull& pull, std::uint32_t frames) {
-  pull_charge(s, pull, frames, pull.partner->rails ? pull.partner->rails->home : 0);
+  pull_charge(s, pull, frames, pull.peer->rails ? pull.peer->rails->home : 0);
   pull_await(s, pull, frames);
 }
 
 void pull_ring_midway(State& s, Pull& pull) {
-  const Partner& p = *pull.partner;
+  const Peer& p = *pull.peer;
   pull.rings_at = 0;
   if (!s.pulling.drowsy || s.pulling.senders > 1 || p.rx.pulls_running > 1 || p.rails) return;
   const std::uint32_t left = pull.frames - pull.next_frame, blocks = pull.blocks_max - pull.block_count;
@@ -160,7 +160,7 @@ void pull_ring_midway(State& s, Pull& pull) {
 
 void pull_want(State& s, Pull& pull) {
   if (pull.wanting.linked() || !wants(pull)) return;
-  Partner& p = *pull.partner;
+  Peer& p = *pull.peer;
   if (pull.length <= kNoTurn && pull.frames == 1) {
     ask(s, pull, 1, p.rails ? p.rails->home : std::uint8_t{0});
     return;
@@ -177,7 +177,7 @@ void pull_want(State& s, Pull& pull) {
 
 void pulls_ask(State& s) {
   PullSchedule& schedule = s.pulling;
-  for (Partner* p = schedule.turns.front(); p;) {
+  for (Peer* p = schedule.turns.front(); p;) {
     Pull& pull = *p->rx.pulls_wanting.front();
     const auto rail = rail_of_turn(s, pull);
     if (!rail) {
@@ -203,9 +203,9 @@ void pull_schedule_timer(State& s) {
 
 void pull_passed(State& s, Pull& pull, PullBlock& block) {
   if (!passed(block)) block.passed_at = s.now;
-  const TimeNs due = block.passed_at + pull.partner->tx.trip.lateness();
+  const TimeNs due = block.passed_at + pull.peer->tx.trip.lateness();
   if (s.now < due) return s.timers.arm_by(pull.timer, due);
-  pull.partner->tx.trip.lost();
+  pull.peer->tx.trip.lost();
   pull_lost(s, pull, block);
   pull_ask_again(s, pull, block, Counter::pull_rerequest_gap);
 }

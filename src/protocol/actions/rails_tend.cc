@@ -8,7 +8,7 @@
 #include "protocol/actions/probe.h"
 #include "protocol/actions/pull_request.h"
 #include "protocol/counters.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/rail_paths.h"
@@ -26,10 +26,10 @@ constexpr std::uint8_t kTriesOfBoard = 2;  // then another board of the peer may
 
 }  // namespace
 
-void rails_home_set(State& s, Partner& p, std::uint8_t rail) {
+void rails_home_set(State& s, Peer& p, std::uint8_t rail) {
   Rails& rails = *p.rails;
   if (rails.home == rail) return;
-  if (s.packing.partner == &p) pack_release(s);  // the frame that is being packed has the old addresses
+  if (s.packing.peer == &p) pack_release(s);  // the frame that is being packed has the old addresses
   rails.home = rail;
   rails.doubted = 0;
 }
@@ -37,13 +37,13 @@ void rails_home_set(State& s, Partner& p, std::uint8_t rail) {
 namespace {
 
 // Returns a cookie that no other host can guess, so that none makes us believe that a path works.
-std::uint32_t cookie_draw(State& s, const Partner& p) {
+std::uint32_t cookie_draw(State& s, const Peer& p) {
   std::uint64_t hash = (s.config.rail_secret + ++s.rails.rail_probes * 0x9E3779B97F4A7C15ULL) ^ p.nic << 16;
   hash = (hash ^ hash >> 29) * 0xBF58476D1CE4E5B9ULL;
   return static_cast<std::uint32_t>(hash >> 32) | 1;
 }
 
-void probe(State& s, Partner& p, unsigned rail) {
+void probe(State& s, Peer& p, unsigned rail) {
   Rails& rails = *p.rails;
   RailPath& path = rails.paths[rail];
   if (path.state == RailState::unknown && path.tries > 0 && path.tries % kTriesOfBoard == 0) {
@@ -60,7 +60,7 @@ void probe(State& s, Partner& p, unsigned rail) {
 
 // Returns the next board that may carry replies of this pull, or the same if there is no other.
 std::uint8_t other_than(const State& s, const Pull& pull, unsigned rail) {
-  const unsigned usable_ones = rails_usable(s, *pull.partner, pull.unit);
+  const unsigned usable_ones = rails_usable(s, *pull.peer, pull.unit);
   for (unsigned i = 1; i < kRailsMost; i++) {
     const unsigned next = (rail + i) % kRailsMost;
     if (usable_ones >> next & 1) return static_cast<std::uint8_t>(next);
@@ -70,7 +70,7 @@ std::uint8_t other_than(const State& s, const Pull& pull, unsigned rail) {
 
 }  // namespace
 
-void rails_suspect(State& s, Partner& p, std::uint8_t rail, TimeNs silent_since) {
+void rails_suspect(State& s, Peer& p, std::uint8_t rail, TimeNs silent_since) {
   Rails& rails = *p.rails;
   RailPath& path = rails.paths[rail];
   if (!path.up()) return;
@@ -85,7 +85,7 @@ void rails_suspect(State& s, Partner& p, std::uint8_t rail, TimeNs silent_since)
   s.count(Counter::rail_suspected)++;
   if (rails.home == rail) rails_home_set(s, p, other);
   for (Pull* pull = s.transfers.pull_list.front(); pull; pull = s.transfers.pull_list.next(*pull)) {
-    for (std::uint32_t i = 0; pull->partner == &p && i < pull->block_count; i++) {
+    for (std::uint32_t i = 0; pull->peer == &p && i < pull->block_count; i++) {
       PullBlock& block = pull->block(i);
       if (!block.missing || block.rail != rail) continue;
       block.rail = other_than(s, *pull, rail);
@@ -96,13 +96,13 @@ void rails_suspect(State& s, Partner& p, std::uint8_t rail, TimeNs silent_since)
   s.timers.arm_by(s.pulling.timer, s.now);
 }
 
-void rails_tend(State& s, Partner& p) {
+void rails_tend(State& s, Peer& p) {
   for (unsigned i = 0; i < p.rails->count; i++) {
     if (s.now >= p.rails->paths[i].probe_due && rail_probe_needed(s, p, i)) probe(s, p, i);
   }
 }
 
-void rails_doubt(State& s, Partner& p, TimeNs since) {
+void rails_doubt(State& s, Peer& p, TimeNs since) {
   Rails& rails = *p.rails;
   const RailPath& home = rails.paths[rails.home];
   if (home.heard >= since) return;
@@ -115,14 +115,14 @@ void rails_doubt(State& s, Partner& p, TimeNs since) {
   rails_tend(s, p);
 }
 
-void rails_doubt_of(State& s, Partner& p, const Request& oldest) {
+void rails_doubt_of(State& s, Peer& p, const Request& oldest) {
   const TimeNs heard = p.rails->paths[p.rails->home].heard;
   // The last transmission may be a moment ago, so the wait is not counted from it.
   if (oldest.last_sent > heard) rails_doubt(s, p, std::max(oldest.first_sent, heard + 1));
 }
 
 void rails_late(State& s, Pull& pull, PullBlock& block) {
-  Partner& p = *pull.partner;
+  Peer& p = *pull.peer;
   Rails& rails = *p.rails;
   const std::uint8_t rail = block.rail;
   if (rails.paths[rail].heard < block.asked_at) {
@@ -142,7 +142,7 @@ void rail_carrier(State& s, unsigned rail, bool up) {
   const auto bit = static_cast<std::uint8_t>(1U << rail);
   if (!rails_used(s) || up == !(s.rails.rails_gone & bit)) return;
   s.rails.rails_gone = static_cast<std::uint8_t>(up ? s.rails.rails_gone & ~bit : s.rails.rails_gone | bit);
-  for (Partner* p : s.peers.partners) {
+  for (Peer* p : s.peers.by_index) {
     if (!p->rails) continue;
     p->rails->paths[rail].probe_due = s.now;
     if (!up)
@@ -152,7 +152,7 @@ void rail_carrier(State& s, unsigned rail, bool up) {
   }
 }
 
-void rails_heard(State& s, Partner& p, bool follows) {
+void rails_heard(State& s, Peer& p, bool follows) {
   Rails& rails = *p.rails;
   RailPath& path = rails.paths[s.rails.rx_rail];
   path.heard = s.now;
@@ -172,16 +172,16 @@ void rails_heard(State& s, Partner& p, bool follows) {
   rails_home_set(s, p, s.rails.rx_rail);
 }
 
-void rails_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
+void rails_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
   const bool shared = rails_used(s) && p.agreed.mode == wire::Mode::omx && p.agreed.near_frame == 0 &&
                       !p.self && (ext.features & wire::kFeatureRails) && (ext.features & wire::kFeatureProbe);
   wire::RailNics theirs = shared ? ext.rails : wire::RailNics{};
   bool wrong = shared && theirs.nics[0] != p.nic;
   for (std::size_t i = 0; i < theirs.count; i++) {
-    const Partner* const holder = i == 0 ? nullptr : rail_alias_find(s, theirs.nics[i], p.endpoint);
+    const Peer* const holder = i == 0 ? nullptr : rail_alias_find(s, theirs.nics[i], p.endpoint);
     wrong = wrong || s.config.rails.place(theirs.nics[i]) != kRailsMost || (holder && holder != &p);
     // If another connected peer already owns this NIC address, it is a different host.
-    const Partner* const other = i == 0 ? nullptr : partner_find(s, theirs.nics[i], p.endpoint);
+    const Peer* const other = i == 0 ? nullptr : peer_find(s, theirs.nics[i], p.endpoint);
     wrong = wrong || (other && other->connected());
   }
   if (wrong) {

@@ -33,7 +33,7 @@ void receive_rndv(State& s, Request& r, const wire::Rndv& rndv, const std::byte*
   assert(r.kind == RequestKind::receive);
   assert(r.phase == Phase::matched);
   // The unexpected handler may have dropped the sender.
-  if (r.partner->reply_session() == wire::kUnknownSession) {
+  if (r.peer->reply_session() == wire::kUnknownSession) {
     r.xfer_length = 0;
     return request_finish(s, r, Status::endpoint_unreachable);
   }
@@ -54,7 +54,7 @@ void message_receive(State& s, Request& r, Unexpected& u) {
   assert(r.kind == RequestKind::receive);
   assert(!r.user_done);
   if (u.self_send) return self_match(s, r, u);
-  receive_matched(r, u.partner, u.session, u.match_info, u.msg_length, u.has_data, u.data);
+  receive_matched(r, u.peer, u.session, u.match_info, u.msg_length, u.has_data, u.data);
   r.conversation = u.conversation;
   if (u.failed != Status::success) {
     const Status status = u.failed;
@@ -64,7 +64,7 @@ void message_receive(State& s, Request& r, Unexpected& u) {
   }
   if (u.rendezvous) {
     const wire::Rndv rndv = announcement(u);
-    const bool gone = u.conversation != u.partner->session.conversation || !u.partner->connected();
+    const bool gone = u.conversation != u.peer->session.conversation || !u.peer->connected();
     unexpected_free(s, u);
     if (!gone) return receive_rndv(s, r, rndv, nullptr);
     r.xfer_length = 0;  // the sender that announced it is gone

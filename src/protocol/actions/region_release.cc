@@ -3,7 +3,7 @@
 
 #include "protocol/actions/send.h"
 #include "protocol/direct.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/regions.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
@@ -17,9 +17,9 @@ void region_release(State& s, Request& r) {
   if (s.config.direct && region->page == 0) s.config.direct->region_ended(region->place);
   // The peer that waited longest sends next. If it cannot use the region (no credit), the next one does. A
   // peer that waits again, because it lacks memory, is not asked twice.
-  const Partner* first_again = nullptr;
+  const Peer* first_again = nullptr;
   while (!s.closing && s.regions.available()) {
-    Partner* p = s.region_waiters.front();
+    Peer* p = s.region_waiters.front();
     if (!p || p == first_again) return;
     s.region_waiters.pop_front();
     p->tx.region_blocked = false;

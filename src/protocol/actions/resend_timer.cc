@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/rails.h"
 #include "protocol/state/request.h"
 #include "protocol/state/resend_time.h"
@@ -13,7 +13,7 @@
 
 namespace omx::protocol {
 
-void retransmit_arm(State& s, Partner& p) {
+void retransmit_arm(State& s, Peer& p) {
   TimeNs next = kNever;
   if (Request* r = p.tx.unacked.front())
     next = std::min(resend_due(s, p, *r), time_add(request_silent_since(p, *r), r->timeout));

@@ -4,9 +4,9 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct State;
 
-void retransmit_arm(State& s, Partner& p);
+void retransmit_arm(State& s, Peer& p);
 
 }  // namespace omx::protocol

@@ -53,7 +53,7 @@ void self_deliver(State& s, Request& r) {
   const bool room = s.room_for_unexpected(r.msg_length);
   Unexpected* u = s.memory.unexpected_slab.create();
   if (!u) return request_finish(s, r, Status::no_resources);
-  u->partner = s.peers.myself;
+  u->peer = s.peers.myself;
   u->session = s.config.session;
   u->conversation = s.peers.myself->session.conversation;
   u->match_info = r.match_info;
@@ -81,7 +81,7 @@ void self_deliver(State& s, Request& r) {
 }  // namespace
 
 void self_send(State& s, Request& r) {
-  assert(r.partner == s.peers.myself);
+  assert(r.peer == s.peers.myself);
   r.session = s.config.session;
   // Messages of this endpoint to itself arrive, too. They do not arrive while delivery is suspended
   // (docs/spec/mx-clients.md 24), nor ahead of those that wait.

@@ -12,7 +12,7 @@
 #include "protocol/state/early_window.h"
 #include "protocol/state/history_note.h"
 #include "protocol/state/parked.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/send_memory.h"
 #include "protocol/state/seqnum.h"
@@ -25,23 +25,23 @@ namespace omx::protocol {
 
 namespace {
 
-SendClass class_for(const State& s, const Partner& p, const Request& r) {
+SendClass class_for(const State& s, const Peer& p, const Request& r) {
   if (r.tx.synchronous) return SendClass::large;
   if (r.msg_length <= wire::kTinyMax) return SendClass::tiny;
   if (r.msg_length <= wire::kSmallMax) return SendClass::small;
   return r.msg_length <= eager_limit(s, p) ? SendClass::medium : SendClass::large;
 }
 
-std::uint32_t frame_cost(const Partner& p, const Request& r) {
+std::uint32_t frame_cost(const Peer& p, const Request& r) {
   if (r.send_class != SendClass::medium) return 1;
   return (r.msg_length + medium_unit(p) - 1) / medium_unit(p);
 }
 
-std::uint32_t frame_credit(const Partner& p) {
+std::uint32_t frame_credit(const Peer& p) {
   return p.agreed.extended ? p.agreed.eager_credit : kReferenceEagerFrames;
 }
 
-std::uint32_t number_window(const Partner& p) {
+std::uint32_t number_window(const Peer& p) {
   // Numbers beyond the receiver's reorder buffer would be dropped if one before them is lost.
   return p.agreed.extended ? kEarlyWindow : kReferenceEagerFrames;
 }
@@ -74,7 +74,7 @@ class LateCopy {
 };
 
 // Chooses whether and when a message is copied so that it completes at once.
-void copy_choose(State& s, Partner& p, Request& r, bool at_once, LateCopy& late) {
+void copy_choose(State& s, Peer& p, Request& r, bool at_once, LateCopy& late) {
   if (r.tx.parked) [[unlikely]]
     return park_copy(s, r);
   if (!send_copy_wanted(r)) return;
@@ -95,7 +95,7 @@ bool is_notify(const Request& r) {
 }
 
 // Chooses how the message travels: by its size, and by envelope when those before it had to.
-void class_choose(State& s, const Partner& p, Request& r) {
+void class_choose(State& s, const Peer& p, Request& r) {
   r.send_class = class_for(s, p, r);
   r.tx.parked = r.send_class != SendClass::large && park_defers(s, p);
   if (r.tx.parked) [[unlikely]]
@@ -103,12 +103,12 @@ void class_choose(State& s, const Partner& p, Request& r) {
   r.tx.frames = static_cast<std::uint8_t>(frame_cost(p, r));
 }
 
-bool credit_left(const Partner& p, const Request& r) {
+bool credit_left(const Peer& p, const Request& r) {
   return p.tx.frames_unacked == 0 || p.tx.frames_unacked + r.tx.frames <= frame_credit(p);
 }
 
 // Takes a region for a large message. Returns false when all regions are in use, and the peer waits for one.
-bool region_take(State& s, Partner& p, Request& r) {
+bool region_take(State& s, Peer& p, Request& r) {
   if (r.send_class != SendClass::large || park_region(s, r)) return true;
   if (!p.tx.region_blocked) s.region_waiters.push_back(p);
   p.tx.region_blocked = true;
@@ -117,7 +117,7 @@ bool region_take(State& s, Partner& p, Request& r) {
 }
 
 // Gives the request the next number.
-void number_give(State& s, Partner& p, Request& r) {
+void number_give(State& s, Peer& p, Request& r) {
   assert(r.phase == Phase::queued);
   r.queue.unlink();
   r.seqnum = p.counting.next_send;
@@ -146,7 +146,7 @@ void user_tell(State& s, Request& r, bool notify) {
 //  region        a large one's                             none
 //  copy          none, now, while on its way, later        none
 // A step for which nothing is left leaves the queue as it is.
-void pump(State& s, Partner& p, bool at_once) {
+void pump(State& s, Peer& p, bool at_once) {
   while (Request* r = p.tx.queued.front()) {
     const bool notify = is_notify(*r);
     LateCopy late;
@@ -187,7 +187,7 @@ void send_copy(State& s) {
   request_user_done(s, r, Status::success);
 }
 
-void send_pump(State& s, Partner& p, bool at_once) {
+void send_pump(State& s, Peer& p, bool at_once) {
   Request* first = p.tx.queued.front();
   if (!first) return;
   if (p.held_back()) return retransmit_arm(s, p);
@@ -204,7 +204,7 @@ void send_pump(State& s, Partner& p, bool at_once) {
 void send_queue_notify(State& s, Request& receive) {
   assert(receive.kind == RequestKind::receive);
   assert(!receive.queue.linked());
-  Partner& p = *receive.partner;
+  Peer& p = *receive.peer;
   receive.send_class = SendClass::notify;
   receive.phase = Phase::queued;
   receive.first_sent = s.now;

@@ -6,7 +6,7 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct Request;
 struct State;
 
@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kReferenceEagerFrames = 250;
 void send_copy(State& s);
 // Sends what window and resources allow of the peer's queue.
 // `at_once`: nothing else is likely to leave with it.
-void send_pump(State& s, Partner& p, bool at_once = false);
+void send_pump(State& s, Peer& p, bool at_once = false);
 void send_queue_notify(State& s, Request& receive);
 
 }  // namespace omx::protocol

@@ -7,7 +7,7 @@
 #include "protocol/actions/park.h"
 #include "protocol/state/lane.h"
 #include "protocol/state/parked.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/send_memory.h"
 #include "protocol/state/state.h"
@@ -16,7 +16,7 @@ namespace omx::protocol {
 
 void send_acknowledged(State& s, Request& r) {
   assert(r.phase == Phase::unacked);
-  Partner& p = *r.partner;
+  Peer& p = *r.peer;
   p.tx.frames_unacked -= r.tx.frames;
   lane_medium_done(s, p, r);
   if (r.kind == RequestKind::receive) {  // its NOTIFY

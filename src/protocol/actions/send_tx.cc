@@ -21,7 +21,7 @@ void send_transmit(State& s, Request& r) {
   const bool short_one = r.send_class == SendClass::tiny || r.send_class == SendClass::small;
   if (short_one && pack_add(s, r)) return;
   const bool gathers = r.send_class == SendClass::large || r.send_class == SendClass::notify;
-  if (s.packing.partner == r.partner && !(gathers && s.packing.packets)) pack_release(s);  // keeps the order
+  if (s.packing.peer == r.peer && !(gathers && s.packing.packets)) pack_release(s);  // keeps the order
   switch (r.send_class) {
     case SendClass::tiny:
     case SendClass::small:
@@ -41,16 +41,16 @@ void send_transmit(State& s, Request& r) {
 
 void send_retransmit(State& s, Request& r, Counter why) {
   assert(r.phase == Phase::unacked);
-  if (r.tx.lost && r.resends == 0) r.partner->tx.trip.lost();
+  if (r.tx.lost && r.resends == 0) r.peer->tx.trip.lost();
   if (r.resends < 0xFFFF) r.resends++;
   r.tx.lost = false;
-  if (partner_reads_later(s, *r.partner)) {
+  if (peer_reads_later(s, *r.peer)) {
     r.last_sent = s.now;
     return;
   }
   s.count(why)++;
-  r.partner->figures.resends++;
-  history_note(s, Happened::resent, r.partner, r.match_info, r.msg_length, r.seqnum);
+  r.peer->figures.resends++;
+  history_note(s, Happened::resent, r.peer, r.match_info, r.msg_length, r.seqnum);
   lane_medium_lost(s, r);
   send_transmit(s, r);
 }

@@ -16,7 +16,7 @@ namespace {
 // More packets would only keep the receiver waiting for the first one.
 constexpr std::uint32_t kPacketsMost = 8;
 
-bool share(State& s, Partner& p, const Draft& draft) {
+bool share(State& s, Peer& p, const Draft& draft) {
   Packing& pack = s.packing;
   const auto length = static_cast<std::uint32_t>(draft.length - wire::kEthernetHeader);
   if (!pack.gathers || !s.config.pack || !(p.agreed.features & wire::kFeatureShare) || p.agreed.near_frame ||
@@ -37,9 +37,9 @@ bool share(State& s, Partner& p, const Draft& draft) {
 
 }  // namespace
 
-void packet_send(State& s, Partner& p, const Draft& draft) {
+void packet_send(State& s, Peer& p, const Draft& draft) {
   if (share(s, p, draft)) return;
-  if (s.packing.partner == &p) pack_release(s);  // numbers in their order
+  if (s.packing.peer == &p) pack_release(s);  // numbers in their order
   wire::TxFrame& frame = frame_begin(s, p, 1);
   std::memcpy(frame.header, draft.header, draft.length);
   frame.header_length = static_cast<std::uint32_t>(draft.length);
@@ -47,7 +47,7 @@ void packet_send(State& s, Partner& p, const Draft& draft) {
   frame_finish(s, frame, p.agreed.checksum);
 }
 
-void packet_send_by(State& s, const Partner& p, const Draft& draft, unsigned rail) {
+void packet_send_by(State& s, const Peer& p, const Draft& draft, unsigned rail) {
   wire::TxFrame& frame = s.sink.rail_begin(rail, 1);
   std::memcpy(frame.header, draft.header, draft.length);
   frame.header_length = static_cast<std::uint32_t>(draft.length);

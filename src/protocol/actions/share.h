@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/state.h"
 #include "wire/frame_io.h"
 
@@ -34,8 +34,8 @@ struct Draft {
 };
 
 // Sends a packet without data, or lets it wait for others.
-void packet_send(State& s, Partner& p, const Draft& draft);
+void packet_send(State& s, Peer& p, const Draft& draft);
 // Sends a packet by a board that is not the peer's home. It shares no frame.
-void packet_send_by(State& s, const Partner& p, const Draft& draft, unsigned rail);
+void packet_send_by(State& s, const Peer& p, const Draft& draft, unsigned rail);
 
 }  // namespace omx::protocol

@@ -6,7 +6,7 @@
 
 #include "protocol/actions/pull_answer.h"
 #include "protocol/counters.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint16_t kLargesMost = 2;
 
 // Returns whether this message may bring unscheduled data. Counts it, if such data are paused.
-bool may_send(State& s, Partner& p, const Request& r) {
+bool may_send(State& s, Peer& p, const Request& r) {
   if (!(p.agreed.features & wire::kFeatureUnasked) || p.agreed.mode != wire::Mode::omx || p.agreed.near_frame)
     return false;
   if (r.resends > 0 || r.tx.parked || r.region_page > 0 || s.now >= p.bulk.unasked_until ||
@@ -37,10 +37,10 @@ bool may_send(State& s, Partner& p, const Request& r) {
 }  // namespace
 
 void unasked_plan(State& s, Request& r, wire::Rndv& packet) {
-  Partner& p = *r.partner;
+  Peer& p = *r.peer;
   if (!std::exchange(r.tx.announced, true)) p.bulk.larges_out++;
   if (!may_send(s, p, r)) return;
-  const std::uint32_t length = r.msg_length - packet.tail, overhead = partner_overhead(p);
+  const std::uint32_t length = r.msg_length - packet.tail, overhead = peer_overhead(p);
   const bool lane = unasked_by_lane(p, length);
   const std::uint32_t unit =
       lane ? lane_sizes(s, p).pull_reply_max
@@ -57,7 +57,7 @@ void unasked_plan(State& s, Request& r, wire::Rndv& packet) {
 
 void unasked_transmit(State& s, Request& r, const wire::Rndv& rndv) {
   if (rndv.unasked_frames == 0) return;
-  Partner& p = *r.partner;
+  Peer& p = *r.peer;
   const std::uint32_t length = r.msg_length - rndv.tail;
   wire::Pull request;
   request.pull_handle = unasked_key(rndv);

@@ -10,7 +10,7 @@
 #include "protocol/actions/connect_start.h"
 #include "protocol/actions/resend_timer.h"
 #include "protocol/state/news.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/probe_watch.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
@@ -40,7 +40,7 @@ Waiter waiter(const ProbeWatch& watch) {
 }
 
 template <typename Visit>
-void visit_waiters(const State& s, Partner& p, Visit visit) {
+void visit_waiters(const State& s, Peer& p, Visit visit) {
   for (Request* r = p.rx.awaited.front(); r; r = p.rx.awaited.next(*r)) visit(waiter(*r));
   for (const ProbeWatch& watch : s.reports.probe_watches)
     if (probe_watch_covers(s, watch, p)) visit(waiter(watch));
@@ -48,10 +48,10 @@ void visit_waiters(const State& s, Partner& p, Visit visit) {
 
 // Ends the waiters for which `ends` is true. Returns false when there were none.
 template <typename Ends>
-bool end_waiters(State& s, Partner& p, Status status, Ends ends) {
+bool end_waiters(State& s, Peer& p, Status status, Ends ends) {
   bool any = false;
   for (ProbeWatch& watch : s.reports.probe_watches) {
-    if (watch.partner != &p || !ends(waiter(watch))) continue;
+    if (watch.peer != &p || !ends(waiter(watch))) continue;
     watch.failed = status;
     any = true;
   }
@@ -77,7 +77,7 @@ bool end_waiters(State& s, Partner& p, Status status, Ends ends) {
 }  // namespace
 
 void watch_receive(State& s, Request& r) {
-  Partner& p = *s.peers.partners[r.rx.source->index];
+  Peer& p = *s.peers.by_index[r.rx.source->index];
   if (p.self) return;
   r.first_sent = s.now;
   p.rx.awaited.push_back(r);
@@ -85,10 +85,10 @@ void watch_receive(State& s, Request& r) {
 }
 
 Status watch_probe(State& s, const ReceiveOp& op) {
-  Partner& p = *s.peers.partners[op.source->index];
+  Peer& p = *s.peers.by_index[op.source->index];
   if (p.self) return Status::pending;
   for (ProbeWatch& watch : s.reports.probe_watches) {
-    if (watch.partner != &p || watch.session != op.session || watch.shunned != op.shunned) continue;
+    if (watch.peer != &p || watch.session != op.session || watch.shunned != op.shunned) continue;
     Status failed = std::exchange(watch.failed, Status::pending);
     // A failure that was noted some time ago may no longer hold.
     if (probe_watch_lapsed(s, watch) || (p.connected() && !names_another(op.session, p.session.true_session)))
@@ -105,7 +105,7 @@ Status watch_probe(State& s, const ReceiveOp& op) {
   return Status::pending;
 }
 
-void watch_connect(State& s, Partner& p, TimeNs& next) {
+void watch_connect(State& s, Peer& p, TimeNs& next) {
   if (!p.tx.connects.empty() || !watched(s, p)) return;
   // The check is made only once in a while, because there may be many waiters and the timer is a fast one.
   const TimeNs turn = s.now / kConnectAfter + 1;
@@ -133,25 +133,25 @@ void watch_connect(State& s, Partner& p, TimeNs& next) {
     next = std::min(next, s.now + kConnectAfter);  // no memory
 }
 
-void watch_fail(State& s, Partner& p, Status status, std::uint32_t session) {
+void watch_fail(State& s, Peer& p, Status status, std::uint32_t session) {
   end_waiters(s, p, status, [&](const Waiter& w) { return !names_another(w.session, session); });
 }
 
-void watch_opened(State& s, Partner& p) {
+void watch_opened(State& s, Peer& p) {
   if (p.rx.awaited.empty() && s.reports.probe_watches.empty()) return;
   end_waiters(s, p, p.session.gone, [&](const Waiter& w) {
     return w.shunned != wire::kUnknownSession && w.shunned == p.session.true_session;
   });
 }
 
-void watch_answered(State& s, Partner& p, const Request& connect, std::uint32_t session) {
+void watch_answered(State& s, Peer& p, const Request& connect, std::uint32_t session) {
   end_waiters(s, p, Status::bad_session, [&](const Waiter& w) {
     return names_another(w.session, session) && w.since <= connect.first_sent;
   });
   watch_opened(s, p);
 }
 
-void connect_fail(State& s, Partner& p, Request& r, Status status) {
+void connect_fail(State& s, Peer& p, Request& r, Status status) {
   r.queue.unlink();
   const bool for_waiters = r.hidden;  // the application has no request that reports this
   request_finish(s, r, status);
@@ -161,7 +161,7 @@ void connect_fail(State& s, Partner& p, Request& r, Status status) {
   if (for_waiters) news_unreached(s, p, status);
 }
 
-void connect_shunned(State& s, Partner& p, Request& r) {
+void connect_shunned(State& s, Peer& p, Request& r) {
   const std::uint32_t session = r.shunned;
   r.queue.unlink();
   request_finish(s, r, p.session.gone);

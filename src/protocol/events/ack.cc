@@ -14,7 +14,7 @@
 #include "protocol/counters.h"
 #include "protocol/events/received.h"
 #include "protocol/state/news.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
 #include "protocol/state/request.h"
 #include "protocol/state/resend_time.h"
@@ -27,12 +27,12 @@ namespace {
 
 // Returns whether an acknowledgement answers the first transmission. One that follows a repetition sooner
 // than any answer can arrive must answer an earlier copy.
-bool first_one_came(const State& s, const Partner& p, const Request& r) {
+bool first_one_came(const State& s, const Peer& p, const Request& r) {
   return r.resends == 0 || s.now - r.last_sent < p.tx.trip.least() / 2;
 }
 
 // Measures how long an acknowledgement took. The message was not repeated and waited behind none that was.
-void trip_measure(State& s, Partner& p, const Request& r) {
+void trip_measure(State& s, Peer& p, const Request& r) {
   const TimeNs doubled = p.tx.trip.patience() << std::min<unsigned>(p.tx.backoff, 16);
   p.tx.trip.measured(s.now, std::min(s.now - r.last_sent, std::max(s.config.resend_delay_extended, doubled)));
 }
@@ -40,7 +40,7 @@ void trip_measure(State& s, Partner& p, const Request& r) {
 // Measures the acknowledgement of the oldest message, which was repeated. If it follows the repetition as
 // closely as answers do, it probably answers the repetition. Otherwise the peer became slow, has no room, or
 // is farther away. A ping tells which.
-void trip_measure_repeated(State& s, Partner& p, const Request& r) {
+void trip_measure_repeated(State& s, Peer& p, const Request& r) {
   if (!p.tx.trip.answers(s.now - r.last_sent, s.config.ack_delay_extended))
     p.tx.trip.waited(std::min(s.now - r.first_sent, s.config.resend_delay_extended));
   trip_ask(s, p);
@@ -48,14 +48,14 @@ void trip_measure_repeated(State& s, Partner& p, const Request& r) {
 
 // Measures how late a message arrived that messages with later numbers overtook. After several repetitions it
 // is unknown which copy arrived, so such a message is not measured.
-void lateness_measure(State& s, Partner& p, const Request& r) {
+void lateness_measure(State& s, Peer& p, const Request& r) {
   if (r.tx.passed_at != 0 && !r.tx.by_lane && r.resends <= 1 && first_one_came(s, p, r))
     p.tx.trip.overtaken(s.now, s.now - r.tx.passed_at);
 }
 
 }  // namespace
 
-void ack_apply(State& s, Partner& p, Seqnum ack) {
+void ack_apply(State& s, Peer& p, Seqnum ack) {
   const std::uint32_t acked = seq_diff(ack, p.counting.next_acked);
   // The peer acknowledges more than we sent: the two ends no longer count alike. Its answer to a connect
   // tells.
@@ -89,7 +89,7 @@ void ack_apply(State& s, Partner& p, Seqnum ack) {
 
 namespace {
 
-void sack_apply(State& s, Partner& p, const wire::Truc& packet) {
+void sack_apply(State& s, Peer& p, const wire::Truc& packet) {
   std::uint32_t highest = 0;  // distance from packet.seqnum of the highest number that arrived early
   TimeNs newest = 0;          // when the newest message that arrived early was sent
   for (Request* r = p.tx.unacked.front(); r; r = p.tx.unacked.next(*r)) {
@@ -123,9 +123,9 @@ void sack_apply(State& s, Partner& p, const wire::Truc& packet) {
 }  // namespace
 
 void ack_received(State& s, const wire::Head& head, wire::Frame frame) {
-  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
+  Peer* p = peer_find(s, head.src, load_src_endpoint(frame));
   if (!p) {
-    s.count(Counter::drop_unknown_partner)++;
+    s.count(Counter::drop_unknown_peer)++;
     return;
   }
   if (!rx_checksum_ok(s, p, frame)) return;
@@ -137,7 +137,7 @@ void ack_received(State& s, const wire::Head& head, wire::Frame frame) {
     return;
   }
   s.count(Counter::recv_lib_ack)++;
-  partner_heard(s, *p);
+  peer_heard(s, *p);
   // The counter may wrap (docs/spec/protocol.md 5.2 [TRAP]), so it is compared by distance.
   const auto ahead = static_cast<std::int32_t>(packet.acknum - p->counting.recv_acknum);
   if (!seq_same_session(packet.seqnum, p->counting.next_send) || ahead <= 0) {

@@ -8,10 +8,10 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct State;
 
-void ack_apply(State& s, Partner& p, Seqnum ack);
+void ack_apply(State& s, Peer& p, Seqnum ack);
 void ack_received(State& s, const wire::Head& head, wire::Frame frame);
 
 }  // namespace omx::protocol

@@ -21,7 +21,7 @@
 #include "protocol/state/matching.h"
 #include "protocol/state/news.h"
 #include "protocol/state/parked.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/rails.h"
 #include "protocol/state/request.h"
 #include "protocol/state/seqnum.h"
@@ -47,17 +47,17 @@ void fail_list(State& s, List<Request, &Request::queue>& list, Status status) {
 Happened happened(Cleanup why) {
   switch (why) {
     case Cleanup::restarted:
-      return Happened::partner_restarted;
+      return Happened::peer_restarted;
     case Cleanup::given_up:
-      return Happened::partner_given_up;
+      return Happened::peer_given_up;
     case Cleanup::refused:
-      return Happened::partner_refused;
+      return Happened::peer_refused;
     case Cleanup::abandoned:
-      return Happened::partner_abandoned;
+      return Happened::peer_abandoned;
     case Cleanup::disconnected:
       break;
   }
-  return Happened::partner_disconnected;
+  return Happened::peer_disconnected;
 }
 
 // Fails a large message that waits for its receive and that the sender will not send. The sender was told
@@ -75,7 +75,7 @@ void announcement_fail(State& s, Unexpected& u, Cleanup why, Status status) {
 
 // Fails all that is pending with the peer, in the order of docs/spec/protocol.md 7. Completely received
 // messages stay, because their sender believes that they were delivered.
-void pending_fail(State& s, Partner& p, Cleanup why, Status status) {
+void pending_fail(State& s, Peer& p, Cleanup why, Status status) {
   if (p.tx.region_blocked) {
     p.tx.region_blocked = false;
     p.region_wait.unlink();
@@ -94,17 +94,17 @@ void pending_fail(State& s, Partner& p, Cleanup why, Status status) {
   pulls_fail(s, p, status);
   for (Unexpected* u = s.matching.unexpected.front(); u;) {
     Unexpected* next = s.matching.unexpected.next(*u);
-    if (u->partner == &p && u->rendezvous) announcement_fail(s, *u, why, status);
+    if (u->peer == &p && u->rendezvous) announcement_fail(s, *u, why, status);
     u = next;
   }
 }
 
 }  // namespace
 
-void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
+void peer_cleanup(State& s, Peer& p, Cleanup why, Status status) {
   history_note(s, happened(why), &p);
-  if (why == Cleanup::restarted || why == Cleanup::abandoned) s.count(Counter::partner_restarted)++;
-  if (why == Cleanup::given_up) s.count(Counter::partner_lost)++;
+  if (why == Cleanup::restarted || why == Cleanup::abandoned) s.count(Counter::peer_restarted)++;
+  if (why == Cleanup::given_up) s.count(Counter::peer_lost)++;
   if (s.config.observer) [[unlikely]]
     s.config.observer->on_forget(p, why);
   s.reports.ending_failed = s.reports.ending_lost = 0;
@@ -140,9 +140,9 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   // A legacy peer that connects again starts with the number that our last CONNECT announced, which may have
   // reached it already. It notices a change of numbers only with a new session count (unlike
   // docs/spec/protocol.md 7). Extended peers have counter generations.
-  if (why != Cleanup::restarted || was_extended) partner_renumber(p);
+  if (why != Cleanup::restarted || was_extended) peer_renumber(p);
   p.counting.last_acked = p.counting.next_match;
-  partner_update_sizes(s, p);
+  peer_update_sizes(s, p);
   if (!p.rx.awaited.empty()) retransmit_arm(s, p);
   if (!was_open) return;
   if (++p.session.conversation == 0) p.session.conversation = 1;  // 0 means that there is none
@@ -150,10 +150,10 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   news_ended(s, p, why, status);
 }
 
-void partner_sizes_check(State& s, Partner& p) {
+void peer_sizes_check(State& s, Peer& p) {
   for (Request* r = p.tx.unacked.front(); r; r = p.tx.unacked.next(*r)) {
     if (medium_fits(p, *r)) continue;
-    partner_cleanup(s, p, Cleanup::given_up);
+    peer_cleanup(s, p, Cleanup::given_up);
     return;
   }
 }

@@ -11,8 +11,8 @@ struct State;
 // Ends the conversation: fails all that is pending with the peer and forgets its session
 // (docs/spec/protocol.md 7). Later operations towards the peer fail with `status` until another conversation
 // is opened.
-void partner_cleanup(State& s, Partner& p, Cleanup why, Status status = Status::endpoint_unreachable);
+void peer_cleanup(State& s, Peer& p, Cleanup why, Status status = Status::endpoint_unreachable);
 // Gives up a peer whose frames became too small to repeat a pending medium message.
-void partner_sizes_check(State& s, Partner& p);
+void peer_sizes_check(State& s, Peer& p);
 
 }  // namespace omx::protocol

@@ -21,7 +21,7 @@
 #include "protocol/events/received.h"
 #include "protocol/events/reference_connect.h"
 #include "protocol/state/news.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
 #include "protocol/state/rails.h"
 #include "protocol/state/reference.h"
@@ -42,7 +42,7 @@ bool extended(const State& s, const wire::Connect& packet) {
 
 // Asks again with the changed numbers when a reply shows that the two ends do not count alike yet. If the
 // peer never agrees, only the timer repeats the request.
-void ask_again(State& s, Partner& p, Request* r) {
+void ask_again(State& s, Peer& p, Request* r) {
   constexpr std::uint8_t kRoundsAtOnce = 8;
   if (p.counting.connect_rounds >= kRoundsAtOnce) return;
   p.counting.connect_rounds++;
@@ -54,7 +54,7 @@ void ask_again(State& s, Partner& p, Request* r) {
 
 // Copies our counts with the former peer to `answer`, the reply to a wrong key. The sender may hold a
 // relation that we gave up, and learns that only here.
-void tell_counts(State& s, Partner& p, const wire::Connect& packet, Partner& answer) {
+void tell_counts(State& s, Peer& p, const wire::Connect& packet, Peer& answer) {
   const bool known = p.counting.peer_epoch_session == packet.src_session;
   if (known && extended(s, packet)) epochs_meet(s, p, packet.src_session, packet, false);
   answer.counting.next_match = p.counting.next_match;
@@ -66,7 +66,7 @@ void tell_counts(State& s, Partner& p, const wire::Connect& packet, Partner& ans
 
 // Returns whether a request comes from an instance before the connected one. Such a request names a counter
 // generation of ours that is over or belonged to an earlier instance of us.
-bool outdated(const State& s, const Partner& p, const wire::Connect& packet) {
+bool outdated(const State& s, const Peer& p, const wire::Connect& packet) {
   return extended(s, packet) && p.connected() && p.known_otherwise(packet.src_session) &&
          packet.ext.peer_epoch != 0 && packet.ext.peer_epoch != p.counting.epoch;
 }
@@ -74,7 +74,7 @@ bool outdated(const State& s, const Partner& p, const wire::Connect& packet) {
 // Returns whether a request comes from a known instance that uses a counter generation we offered. The
 // instance may know no key, because it never had to connect. Its message that it adopted the generation may
 // have been lost. The answer to a wrong key names the generation but offers nothing.
-bool uses_our_count(const State& s, const Partner& p, const wire::Connect& packet) {
+bool uses_our_count(const State& s, const Peer& p, const wire::Connect& packet) {
   return extended(s, packet) && p.counting.peer_epoch_session == packet.src_session &&
          p.counting.peer_epoch != 0 && p.counting.epoch_offered && packet.ext.peer_epoch_in_use &&
          packet.ext.peer_epoch == p.counting.epoch;
@@ -82,34 +82,34 @@ bool uses_our_count(const State& s, const Partner& p, const wire::Connect& packe
 
 void request_received(State& s, const wire::Head& head, const wire::Connect& packet) {
   s.count(Counter::recv_connect_request)++;
-  Partner* p = partner_find(s, head.src, packet.src_endpoint);
+  Peer* p = peer_find(s, head.src, packet.src_endpoint);
   const bool right_key = packet.key_or_target_session == s.config.key;
   // The answer shows our present counter generation. If that instance is alive after all, it asks again with
   // it.
   const bool late = p && outdated(s, *p, packet);
   const bool accepted = p ? (right_key || uses_our_count(s, *p, packet)) && !late : right_key;
-  if (!p && accepted) p = partner_create(s, head.src, packet.src_endpoint);
+  if (!p && accepted) p = peer_create(s, head.src, packet.src_endpoint);
   if (right_key && !p) return;  // no memory: the request will be repeated
 
   if (accepted) {
     p->session.peer_index = packet.src_dst_peer_index;
-    partner_heard(s, *p);
+    peer_heard(s, *p);
     if (extended(s, packet))
       epochs_meet(s, *p, packet.src_session, packet);
     else
       reference_request(s, *p, packet);
     connect_agree(s, *p, packet.ext);
-    partner_sizes_check(s, *p);
+    peer_sizes_check(s, *p);
     if (p->connected()) watch_opened(s, *p);
   }
-  Partner refused;  // stands for a sender that is late or has the wrong key: the answer changes nothing ...
+  Peer refused;  // stands for a sender that is late or has the wrong key: the answer changes nothing ...
   if (!accepted) {
     refused.nic = head.src;
     refused.endpoint = packet.src_endpoint;
     refused.session.peer_index = packet.src_dst_peer_index;
     if (p) tell_counts(s, *p, packet, refused);  // ... but shows whether we count alike
   }
-  Partner& to = accepted ? *p : refused;
+  Peer& to = accepted ? *p : refused;
   wire::Connect reply;
   reply.dst_endpoint = packet.src_endpoint;
   reply.src_endpoint = s.config.endpoint;
@@ -132,7 +132,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
 
 // Handles the refusal of a ping or connect. Nothing is adopted, but the refusal shows whether the same
 // instance is still there. Our key may be wrong: an instance that connected to us is pinged without a key.
-void refused_by(State& s, Partner& p, const wire::Connect& packet) {
+void refused_by(State& s, Peer& p, const wire::Connect& packet) {
   const std::uint32_t session = packet.key_or_target_session;
   const bool same = p.connected() && p.session.true_session == session;
   // For the same extended instance epochs_meet() has done what is necessary. Disagreement may only mean that
@@ -140,16 +140,16 @@ void refused_by(State& s, Partner& p, const wire::Connect& packet) {
   const bool agreed = extended(s, packet) ? same && epochs_meet(s, p, session, packet, false)
                                           : reference_in_step(p, session, packet.target_recv_seqnum_start);
   if (agreed) {
-    partner_heard(s, p);
+    peer_heard(s, p);
     send_pump(s, p);
   } else if (p.connected() && !(same && extended(s, packet))) {
-    partner_cleanup(s, p, Cleanup::restarted);
+    peer_cleanup(s, p, Cleanup::restarted);
   }
 }
 
 void reply_received(State& s, const wire::Head& head, const wire::Connect& packet) {
   s.count(Counter::recv_connect_reply)++;
-  Partner* p = partner_find(s, head.src, packet.src_endpoint);
+  Peer* p = peer_find(s, head.src, packet.src_endpoint);
   if (!p || packet.src_session != s.config.session) return;
   const std::uint32_t session = packet.key_or_target_session;
 
@@ -166,7 +166,7 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
     return;
   }
   if (r && r->shunned == session) {  // the instance that was given up
-    partner_heard(s, *p);
+    peer_heard(s, *p);
     return connect_shunned(s, *p, *r);
   }
   if (ping)
@@ -176,7 +176,7 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
   const bool agreed =
       extended(s, packet) ? epochs_meet(s, *p, session, packet) : reference_reply(s, *p, r, packet);
   p->session.peer_index = packet.src_dst_peer_index;
-  partner_heard(s, *p);
+  peer_heard(s, *p);
   // The request would have been repeated unless one of the two ends did not run for longer than that.
   if (r && r->resends == 0)
     p->tx.trip.measured(s.now, std::min(s.now - r->last_sent, s.config.resend_delay_extended));
@@ -198,7 +198,7 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
     watch_answered(s, *p, *r, session);
     request_finish(s, *r, Status::success);
   }
-  partner_sizes_check(s, *p);
+  peer_sizes_check(s, *p);
   send_pump(s, *p);
   retransmit_arm(s, *p);
 }
@@ -214,7 +214,7 @@ bool connect_refused(State& s, wire::Frame frame) {
   if (packet.is_reply || head.src != s.config.nic || packet.src_endpoint != s.config.endpoint ||
       packet.src_session != s.config.session)
     return false;
-  Partner* p = partner_find(s, head.dst, packet.dst_endpoint);
+  Peer* p = peer_find(s, head.dst, packet.dst_endpoint);
   Request* r = p ? p->tx.connects.front() : nullptr;
   while (r && (r->connect_seqnum != packet.connect_seqnum || r->key != packet.key_or_target_session))
     r = p->tx.connects.next(*r);
@@ -233,7 +233,7 @@ void connect_received(State& s, const wire::Head& from, wire::Frame frame) {
     return nack_lib_send(s, from, frame, packet.src_endpoint, packet.seqnum, wire::NackCode::endpoint_closed);
   if (head.src == s.config.nic && packet.src_endpoint == s.config.endpoint) return;  // our own, reflected
   // A peer keeps its extension while its session lasts. A packet that says otherwise is damaged.
-  const Partner* p = partner_find(s, head.src, packet.src_endpoint);
+  const Peer* p = peer_find(s, head.src, packet.src_endpoint);
   const std::uint32_t session = packet.is_reply ? packet.key_or_target_session : packet.src_session;
   if (p && p->agreed.extended && p->session.true_session == session && !packet.ext.present)
     return rx_drop(s, wire::Drop::bad_checksum);

@@ -4,7 +4,7 @@
 #include "protocol/events/numbered.h"
 #include "protocol/state/early.h"
 #include "protocol/state/early_window.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/seqnum.h"
 #include "protocol/state/state.h"
 #include "wire/codec.h"
@@ -12,7 +12,7 @@
 
 namespace omx::protocol {
 
-void early_drain(State& s, Partner& p) {
+void early_drain(State& s, Peer& p) {
   while (p.rx.early && !s.suspended) {
     const Seqnum number = p.counting.next_match;
     EarlySlot& slot = p.rx.early->slots[seq_number(number) % 256];

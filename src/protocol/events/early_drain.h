@@ -4,9 +4,9 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct State;
 
-void early_drain(State& s, Partner& p);
+void early_drain(State& s, Peer& p);
 
 }  // namespace omx::protocol

@@ -22,7 +22,7 @@
 #include "protocol/events/lifetime.h"
 #include "protocol/events/receive.h"
 #include "protocol/events/send_start.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
 #include "protocol/state/request.h"
 #include "protocol/state/running_time.h"
@@ -80,7 +80,7 @@ bool withdraw(State& s, Request& r, bool complete) {
     r.queue.unlink();
   } else if (r.phase == Phase::connecting) {
     r.queue.unlink();
-    connect_in_vain(s, *r.partner, r);
+    connect_in_vain(s, *r.peer, r);
   } else
     return false;  // a message is arriving for it
   if (!complete) r.user_gone = true;
@@ -102,13 +102,13 @@ bool Endpoint::forget(Request* request) {
   return true;
 }
 
-void Endpoint::disconnect(TimeNs now, Partner* partner) {
+void Endpoint::disconnect(TimeNs now, Peer* peer) {
   time_enter(*state_, now);
-  if (partner->self) return;
+  if (peer->self) return;
   pack_release(*state_);  // the application believes that these are sent
-  partner_cleanup(*state_, *partner, Cleanup::disconnected);
+  peer_cleanup(*state_, *peer, Cleanup::disconnected);
   // The context survives a reconnection but not a disconnect (docs/spec/mx-api.md 4.4).
-  partner->context = nullptr;
+  peer->context = nullptr;
 }
 
 bool Endpoint::set_timeout(Request* request, TimeNs timeout) {
@@ -122,8 +122,8 @@ bool Endpoint::set_timeout(Request* request, TimeNs timeout) {
   if (!held(request)) return false;
   request->timeout = timeout;
   // The timer may be set to a time after the new limit.
-  if (request->partner && request->phase != Phase::posted && timeout != kNever && !request->partner->self)
-    s.timers.arm_by(request->partner->resend_timer, s.now + timeout / 4);
+  if (request->peer && request->phase != Phase::posted && timeout != kNever && !request->peer->self)
+    s.timers.arm_by(request->peer->resend_timer, s.now + timeout / 4);
   if (request->rx.pull && request->rx.pull->handle && timeout != kNever)
     s.timers.arm_by(request->rx.pull->timer, s.now + timeout);
   return true;
@@ -134,7 +134,7 @@ void Endpoint::deliveries_end() {
   State& s = *state_;
   while (Request* r = s.matching.posted.any()) withdraw(s, *r, false);
   s.closing = true;  // keeps waiting pulls from starting
-  for (Partner* p : s.peers.partners) {
+  for (Peer* p : s.peers.by_index) {
     partial_abandon(s, *p, Status::aborted);
     pulls_fail(s, *p, Status::aborted);
   }
@@ -146,9 +146,9 @@ void Endpoint::set_unexpected_handler(UnexpectedHandler handler, void* context) 
   state_->matching.handler_context = context;
 }
 
-Partner* Endpoint::partner(NicId nic, std::uint8_t endpoint) {
-  Partner* p = partner_find(*state_, nic, endpoint);
-  return p ? p : partner_create(*state_, nic, endpoint);
+Peer* Endpoint::peer(NicId nic, std::uint8_t endpoint) {
+  Peer* p = peer_find(*state_, nic, endpoint);
+  return p ? p : peer_create(*state_, nic, endpoint);
 }
 
 void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
@@ -159,14 +159,14 @@ void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
   const std::uint32_t before = s.own_frame;
   s.own_frame = s.config.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
   lane_resize(s, before);
-  for (Partner* p : s.peers.partners) {
+  for (Peer* p : s.peers.by_index) {
     if (p->agreed.near_frame) continue;
     if (p->agreed.extended && p->agreed.frame_agreed > s.own_frame) p->agreed.frame_agreed = s.own_frame;
     p->agreed.frame_max = std::min(p->agreed.frame_max, p->agreed.frame_agreed);
     p->agreed.frame_in = std::min(p->agreed.frame_in, p->agreed.frame_agreed);
     if (p->agreed.probe_size > p->agreed.frame_agreed) p->agreed.probe_size = 0;
-    partner_update_sizes(s, *p);
-    partner_sizes_check(s, *p);
+    peer_update_sizes(s, *p);
+    peer_sizes_check(s, *p);
   }
 }
 
@@ -176,14 +176,14 @@ void Endpoint::set_lane_pulls(bool allowed) {
 
 void Endpoint::peer_gone(TimeNs now, NicId nic, std::uint8_t endpoint) {
   time_enter(*state_, now);
-  Partner* p = partner_find(*state_, nic, endpoint);
-  if (p && p->connected()) partner_cleanup(*state_, *p, Cleanup::refused, Status::endpoint_closed);
+  Peer* p = peer_find(*state_, nic, endpoint);
+  if (p && p->connected()) peer_cleanup(*state_, *p, Cleanup::refused, Status::endpoint_closed);
 }
 
 void Endpoint::peer_unreachable(TimeNs now, NicId nic, std::uint8_t endpoint) {
   time_enter(*state_, now);
-  Partner* p = partner_find(*state_, nic, endpoint);
-  if (p) partner_cleanup(*state_, *p, Cleanup::given_up);
+  Peer* p = peer_find(*state_, nic, endpoint);
+  if (p) peer_cleanup(*state_, *p, Cleanup::given_up);
 }
 
 bool Endpoint::connect_refused(TimeNs now, wire::Frame frame) {
@@ -195,8 +195,8 @@ void Endpoint::suspend(TimeNs now, bool suspended) {
   State& s = *state_;
   time_enter(s, now);
   s.suspended = suspended;
-  for (std::size_t i = 0; i < s.peers.partners.size() && !s.suspended; i++)
-    early_drain(s, *s.peers.partners[i]);
+  for (std::size_t i = 0; i < s.peers.by_index.size() && !s.suspended; i++)
+    early_drain(s, *s.peers.by_index[i]);
   self_pump(s);
 }
 

@@ -13,7 +13,7 @@
 #include "protocol/events/receive.h"
 #include "protocol/state/arrivals.h"
 #include "protocol/state/matching.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/requests.h"
 #include "protocol/state/running_time.h"
@@ -27,7 +27,7 @@ bool Endpoint::held(const Request* request) const {
 }
 
 bool Endpoint::held() const {
-  return state_->packing.partner != nullptr;
+  return state_->packing.peer != nullptr;
 }
 
 bool Endpoint::done(const Request* request) const {
@@ -40,7 +40,7 @@ Completion Endpoint::consume(Request* request) {
   Completion c;
   c.kind = r.kind;
   c.status = r.status;
-  c.partner = r.partner;
+  c.peer = r.peer;
   c.session = r.session;
   c.conversation = r.conversation;
   c.match_info = r.match_info;
@@ -95,13 +95,12 @@ Status Endpoint::watch(TimeNs now, const ReceiveOp& op) {
   return watch_probe(*state_, op);
 }
 
-std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t match_mask,
-                                       const Partner* source, std::uint8_t message_class,
-                                       std::uint32_t session) {
+std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t match_mask, const Peer* source,
+                                       std::uint8_t message_class, std::uint32_t session) {
   const Unexpected* u =
       state_->matching.unexpected.find(match_info, match_mask, source, session, message_class);
   if (!u) return std::nullopt;
-  return Arrival{u->partner,
+  return Arrival{u->peer,
                  u->session,
                  u->conversation,
                  u->match_info,
@@ -112,7 +111,7 @@ std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t m
                  u->data};
 }
 
-Unexpected* Endpoint::claim(std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
+Unexpected* Endpoint::claim(std::uint64_t match_info, std::uint64_t match_mask, const Peer* source,
                             std::uint8_t message_class, std::uint32_t session) {
   return message_claim(*state_, match_info, match_mask, source, session, message_class);
 }
@@ -144,9 +143,9 @@ void Endpoint::copy_make(TimeNs now) {
   if (state_->completion.uncopied) send_copy(*state_);
 }
 
-TimeNs Endpoint::silent_since(Partner* partner) const {
-  const Request* const oldest = partner->tx.connects.front();
-  const bool silent = oldest && partner->liveness.last_heard <= oldest->first_sent;
+TimeNs Endpoint::silent_since(Peer* peer) const {
+  const Request* const oldest = peer->tx.connects.front();
+  const bool silent = oldest && peer->liveness.last_heard <= oldest->first_sent;
   return silent ? time_outside(*state_, oldest->first_sent) : kNever;
 }
 
@@ -166,12 +165,12 @@ std::optional<LostMessage> Endpoint::lost_take() {
   State& s = *state_;
   Request* const r = s.completion.lost.pop_front();
   if (!r) return std::nullopt;
-  const LostMessage lost{r->partner, r->status, r->match_info, r->msg_length, r->message_class};
+  const LostMessage lost{r->peer, r->status, r->match_info, r->msg_length, r->message_class};
   request_user_gone(s, *r);
   return lost;
 }
 
-Partner* Endpoint::silent_take() {
+Peer* Endpoint::silent_take() {
   return std::exchange(state_->peers.silent, nullptr);
 }
 

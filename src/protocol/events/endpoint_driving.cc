@@ -16,7 +16,7 @@
 #include "protocol/events/timers.h"
 #include "protocol/state/lane.h"
 #include "protocol/state/lane_awaited.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_expect.h"
 #include "protocol/state/rails.h"
@@ -103,8 +103,7 @@ TimeNs Endpoint::held_since() const {
 bool Endpoint::held_question() const {
   State& s = *state_;
   const Pull* const pull = s.packing.packets ? s.transfers.pull_list.front() : nullptr;
-  return pull && s.packing.partner == pull->partner &&
-         !s.transfers.pull_list.next(*s.transfers.pull_list.front());
+  return pull && s.packing.peer == pull->peer && !s.transfers.pull_list.next(*s.transfers.pull_list.front());
 }
 
 void Endpoint::release(TimeNs now) {
@@ -127,7 +126,7 @@ bool Endpoint::drained() const {
   const State& s = *state_;
   if (s.completion.zombies > 0) return false;
   // Forgotten sends are still owed to their receivers. So are sends whose data wait for their receives.
-  for (Partner* p : s.peers.partners)
+  for (Peer* p : s.peers.by_index)
     for (auto* list : {&p->tx.unacked, &p->tx.queued, &p->tx.await_notify})
       for (Request* r = list->front(); r; r = list->next(*r))
         if (r->tx.waits ? r->user_done : r->user_gone && r->send_class != SendClass::large) return false;

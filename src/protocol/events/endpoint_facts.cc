@@ -5,7 +5,7 @@
 #include "base/mac.h"
 #include "protocol/counters.h"
 #include "protocol/snapshot.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
 #include "protocol/state/running_time.h"
 #include "protocol/state/sizes.h"
@@ -15,27 +15,27 @@
 
 namespace omx::protocol {
 
-Partner* Endpoint::self() {
+Peer* Endpoint::self() {
   return state_->peers.myself;
 }
 
-Partner* Endpoint::find_partner(NicId nic, std::uint8_t endpoint) {
-  return partner_find(*state_, nic, endpoint);
+Peer* Endpoint::find_peer(NicId nic, std::uint8_t endpoint) {
+  return peer_find(*state_, nic, endpoint);
 }
 
-Partner* Endpoint::partner_at(std::uint32_t index) {
-  return index < state_->peers.partners.size() ? state_->peers.partners[index] : nullptr;
+Peer* Endpoint::peer_at(std::uint32_t index) {
+  return index < state_->peers.by_index.size() ? state_->peers.by_index[index] : nullptr;
 }
 
-std::uint32_t Endpoint::partner_count() const {
-  return static_cast<std::uint32_t>(state_->peers.partners.size());
+std::uint32_t Endpoint::peer_count() const {
+  return static_cast<std::uint32_t>(state_->peers.by_index.size());
 }
 
 Endpoint::Memory Endpoint::memory() const {
   const State& s = *state_;
-  return {s.memory.partner_slab.bytes() + s.memory.early_windows.bytes(),
+  return {s.memory.peer_slab.bytes() + s.memory.early_windows.bytes(),
           s.memory.requests.bytes() + s.memory.unexpected_slab.bytes() + s.memory.segment_lists.in_use(),
-          s.memory.buffers.in_use() + s.memory.send_buffers.in_use(), sizeof(Partner)};
+          s.memory.buffers.in_use() + s.memory.send_buffers.in_use(), sizeof(Peer)};
 }
 
 const Counters& Endpoint::counters() const {
@@ -47,12 +47,12 @@ void Endpoint::snapshot(TimeNs now, Snapshot& out) {
   snapshot_take(*state_, out);
 }
 
-std::uint32_t Endpoint::eager_max(const Partner* partner) const {
-  return eager_limit(*state_, *partner);
+std::uint32_t Endpoint::eager_max(const Peer* peer) const {
+  return eager_limit(*state_, *peer);
 }
 
-PartnerInfo partner_info(const Partner* p) {
-  PartnerInfo info;
+PeerInfo peer_info(const Peer* p) {
+  PeerInfo info;
   info.nic = p->nic;
   info.endpoint = p->endpoint;
   info.index = p->index;
@@ -69,20 +69,20 @@ PartnerInfo partner_info(const Partner* p) {
   return info;
 }
 
-bool partner_connected(const Partner* partner) {
-  return partner->connected();
+bool peer_connected(const Peer* peer) {
+  return peer->connected();
 }
 
-std::uint32_t partner_session(const Partner* partner) {
-  return partner->session.true_session;
+std::uint32_t peer_session(const Peer* peer) {
+  return peer->session.true_session;
 }
 
-void* partner_context(const Partner* partner) {
-  return partner->context;
+void* peer_context(const Peer* peer) {
+  return peer->context;
 }
 
-void partner_set_context(Partner* partner, void* context) {
-  partner->context = context;
+void peer_set_context(Peer* peer, void* context) {
+  peer->context = context;
 }
 
 }  // namespace omx::protocol

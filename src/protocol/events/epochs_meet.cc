@@ -3,17 +3,17 @@
 
 #include "protocol/events/cleanup.h"
 #include "protocol/state/epochs.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/state.h"
 #include "protocol/types.h"
 
 namespace omx::protocol {
 
-bool epochs_meet(State& s, Partner& p, std::uint32_t session, const wire::Connect& packet, bool trusted) {
+bool epochs_meet(State& s, Peer& p, std::uint32_t session, const wire::Connect& packet, bool trusted) {
   const wire::ConnectExt& theirs = packet.ext;
   if (p.known_otherwise(session)) {
-    partner_cleanup(s, p, Cleanup::restarted);
-    partner_renumber(p);
+    peer_cleanup(s, p, Cleanup::restarted);
+    peer_renumber(p);
   }
   if (p.counting.peer_epoch_session != session) {
     p.counting.peer_epoch_session = session;
@@ -27,9 +27,9 @@ bool epochs_meet(State& s, Partner& p, std::uint32_t session, const wire::Connec
   // The peer gave up the counter generation that we still offer, and will not use it again.
   const bool offer_refused = theirs.peer_epoch == p.counting.epoch && !theirs.peer_epoch_in_use;
   if (p.counting.peer_epoch_in_use && (news > 0 || offer_refused)) {
-    partner_cleanup(s, p, Cleanup::abandoned);
+    peer_cleanup(s, p, Cleanup::abandoned);
   } else if (offer_refused) {
-    partner_renumber(p);
+    peer_renumber(p);
   }
   // The peer's generation is adopted once. While the peer sends in a past generation of ours, it has not
   // heard that it is over. It will begin a new one when it does.

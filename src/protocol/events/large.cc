@@ -5,7 +5,7 @@
 
 #include "protocol/actions/completion.h"
 #include "protocol/actions/region_release.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/regions.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
@@ -14,12 +14,12 @@
 
 namespace omx::protocol {
 
-void large_notified(State& s, Partner& p, const wire::Notify& packet) {
+void large_notified(State& s, Peer& p, const wire::Notify& packet) {
   // The generation tells a repeated NOTIFY for an earlier owner of the region from one for the present owner.
   const Region* const region =
       s.regions.find(packet.rdma_id | std::uint32_t{packet.page} << 8, packet.rdma_seqnum);
   Request* const r = region ? region->owner : nullptr;
-  if (!r || r->partner != &p || r->tx.notified) return;
+  if (!r || r->peer != &p || r->tx.notified) return;
   r->tx.notified = true;
   unasked_notified(s, p, *r, packet.flags & wire::kFlagUnasked);
   r->xfer_length = packet.total_length < r->msg_length ? packet.total_length : r->msg_length;

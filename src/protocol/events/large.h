@@ -6,10 +6,10 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct State;
 
 // Ends a large send whose receiver has reported with a NOTIFY that it is done.
-void large_notified(State& s, Partner& p, const wire::Notify& packet);
+void large_notified(State& s, Peer& p, const wire::Notify& packet);
 
 }  // namespace omx::protocol

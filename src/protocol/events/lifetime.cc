@@ -12,7 +12,7 @@
 #include "protocol/observer.h"
 #include "protocol/state/arrivals.h"
 #include "protocol/state/matching.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
 #include "protocol/state/pull_window.h"
 #include "protocol/state/request.h"
@@ -36,12 +36,12 @@ void engine_open(State& s) {
   const Config& c = s.config;
   s.config.mtu = std::clamp(c.mtu, kMtuLeast, kMtuMost);
   s.own_frame = c.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
-  s.peers.partners.reserve(16);
+  s.peers.by_index.reserve(16);
   pulls_init(s);
   if (c.context_bits > 0)
     for (std::uint32_t i = 0; i < (1U << c.context_bits); i++)
       s.completion.done_by_context.push_back(std::make_unique<List<Request, &Request::done_context>>());
-  s.peers.myself = partner_create(s, c.nic, c.endpoint);
+  s.peers.myself = peer_create(s, c.nic, c.endpoint);
   if (!s.peers.myself) return;
   s.peers.myself->self = true;
   s.peers.myself->session.true_session = s.peers.myself->session.back_session = c.session;
@@ -53,8 +53,8 @@ void engine_close(State& s) {
   s.matching.handler = nullptr;
   s.config.observer = nullptr;
   s.config.history = nullptr;
-  for (Partner* p : s.peers.partners) {
-    partner_cleanup(s, *p, Cleanup::disconnected);
+  for (Peer* p : s.peers.by_index) {
+    peer_cleanup(s, *p, Cleanup::disconnected);
     s.timers.cancel(p->ack_timer);
     s.timers.cancel(p->resend_timer);
   }
@@ -72,7 +72,7 @@ void engine_close(State& s) {
   while (Request* r = s.completion.lost.pop_front()) request_user_gone(s, *r);
   while (Request* r = s.completion.done.front()) request_user_gone(s, *r);
   room_return(s);
-  for (Partner* p : s.peers.partners) s.memory.partner_slab.destroy(p);
+  for (Peer* p : s.peers.by_index) s.memory.peer_slab.destroy(p);
 }
 
 }  // namespace omx::protocol

@@ -8,7 +8,7 @@
 #include "protocol/counters.h"
 #include "protocol/events/cleanup.h"
 #include "protocol/events/received.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
 #include "protocol/state/request.h"
 #include "protocol/state/seqnum.h"
@@ -18,9 +18,9 @@
 namespace omx::protocol {
 
 void nack_lib_received(State& s, const wire::Head& head, wire::Frame frame) {
-  Partner* p = partner_find(s, head.src, static_cast<std::uint8_t>(frame[17]));
+  Peer* p = peer_find(s, head.src, static_cast<std::uint8_t>(frame[17]));
   if (!p || p->self) {
-    s.count(Counter::drop_unknown_partner)++;
+    s.count(Counter::drop_unknown_peer)++;
     return;
   }
   wire::NackLib packet;
@@ -39,7 +39,7 @@ void nack_lib_received(State& s, const wire::Head& head, wire::Frame frame) {
       if (r->seqnum != packet.seqnum) continue;
       // Only another instance than the connected one refuses a number. It will refuse everything else too,
       // and the missing number could not be filled (docs/spec/protocol.md 5.5 [TRAP]).
-      partner_cleanup(s, *p, Cleanup::refused, status);
+      peer_cleanup(s, *p, Cleanup::refused, status);
       return;
     }
   }
@@ -47,7 +47,7 @@ void nack_lib_received(State& s, const wire::Head& head, wire::Frame frame) {
   if (Request* r = p->tx.connects.front())
     connect_fail(s, *p, *r, status);
   else
-    partner_cleanup(s, *p, Cleanup::refused, status);  // this answers a ping: the instance is gone
+    peer_cleanup(s, *p, Cleanup::refused, status);  // this answers a ping: the instance is gone
 }
 
 }  // namespace omx::protocol

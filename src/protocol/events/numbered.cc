@@ -19,7 +19,7 @@
 #include "protocol/state/lane_awaited.h"
 #include "protocol/state/news.h"
 #include "protocol/state/parked.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
 #include "protocol/state/state.h"
 #include "wire/frame_io.h"
@@ -48,7 +48,7 @@ void count(State& s, wire::PacketType type) {
   }
 }
 
-Delivery deliver(State& s, Partner& p, const Numbered& n) {
+Delivery deliver(State& s, Peer& p, const Numbered& n) {
   switch (n.type) {
     case wire::PacketType::tiny:
     case wire::PacketType::small:
@@ -72,7 +72,7 @@ std::size_t frame_of_record(const wire::Head& head, const Numbered& n, std::byte
   return header + n.eager.length;
 }
 
-bool keep_early(State& s, Partner& p, const wire::Head& head, wire::Frame frame, const Numbered& n) {
+bool keep_early(State& s, Peer& p, const wire::Head& head, wire::Frame frame, const Numbered& n) {
   if (!n.packed) return early_store(s, p, n.seqnum, frame, n.fragment, n.fragments);
   std::byte alone[wire::kHeaderCapacity];
   return early_store(s, p, n.seqnum, {alone, frame_of_record(head, n, alone)}, 0, 1);
@@ -80,16 +80,16 @@ bool keep_early(State& s, Partner& p, const wire::Head& head, wire::Frame frame,
 
 // Returns whether the sender is a peer that can be understood. A peer whose connect reply has not arrived
 // cannot, and will send again.
-bool peer_is_known(State& s, const Partner* p) {
+bool peer_is_known(State& s, const Peer* p) {
   if (!p || p->self || p->reply_session() == wire::kUnknownSession) {
-    s.count(Counter::drop_unknown_partner)++;
+    s.count(Counter::drop_unknown_peer)++;
     return false;
   }
   return true;
 }
 
 // Returns whether the peer counts as we do. Asks the peer when its numbers do not fit.
-bool numbers_fit(State& s, Partner& p, const Numbered& n) {
+bool numbers_fit(State& s, Peer& p, const Numbered& n) {
   if (seq_same_session(n.seqnum, p.counting.next_match) && seq_same_session(n.piggyack, p.counting.next_send))
     return true;
   s.count(Counter::drop_bad_seqnum)++;
@@ -98,16 +98,16 @@ bool numbers_fit(State& s, Partner& p, const Numbered& n) {
 }
 
 // Takes what a packet carries beside its message: a sign of life, an acknowledgement, an announcement.
-void acknowledgement_take(State& s, Partner& p, const Numbered& n) {
+void acknowledgement_take(State& s, Peer& p, const Numbered& n) {
   if (!n.packed) count(s, n.type);
-  partner_heard(s, p);
+  peer_heard(s, p);
   ack_apply(s, p, n.piggyack);
   if (n.type == wire::PacketType::medium && p.agreed.extended && (n.medium.flags & wire::kFlagLaneProbe))
     lane_announced(s, p, n.seqnum);
 }
 
 // Returns whether the packet is the next one to deliver. Keeps an early packet and answers an old one.
-bool order_check(State& s, Partner& p, const wire::Head& head, wire::Frame frame, const Numbered& n) {
+bool order_check(State& s, Peer& p, const wire::Head& head, wire::Frame frame, const Numbered& n) {
   const std::uint32_t ahead = seq_diff(n.seqnum, p.counting.next_match);
   // Data that are already in their place cannot be kept with their frame.
   const bool placed = n.type == wire::PacketType::medium && !n.data;
@@ -137,7 +137,7 @@ bool order_check(State& s, Partner& p, const wire::Head& head, wire::Frame frame
 // Delivers the next packet, and advances the count if its message is complete. A NOTIFY that answers a
 // rendezvous at once must carry the acknowledgement, so RNDV counts before delivery. Other messages are
 // acknowledged only when complete. A refused delivery has no effect.
-Delivery deliver_next(State& s, Partner& p, const Numbered& n) {
+Delivery deliver_next(State& s, Peer& p, const Numbered& n) {
   const bool advance_first = n.type == wire::PacketType::rndv;
   const Seqnum number = p.counting.next_match;
   assert(n.seqnum == number);
@@ -158,7 +158,7 @@ Delivery deliver_next(State& s, Partner& p, const Numbered& n) {
 }
 
 // Notes that the message is complete, so its acknowledgement is owed.
-void completed(State& s, Partner& p, const Numbered& n) {
+void completed(State& s, Peer& p, const Numbered& n) {
   if (p.parking.park_range > 0) [[unlikely]]
     park_taken_up(s, p, n.type);
   p.rx.frames_owed += n.fragments;
@@ -169,7 +169,7 @@ void completed(State& s, Partner& p, const Numbered& n) {
 
 // Notes that a message found no memory. The sender keeps it and tries again. The acknowledgement shows the
 // sender that we are alive.
-void refused(State& s, Partner& p, const Numbered& n) {
+void refused(State& s, Peer& p, const Numbered& n) {
   s.count(Counter::back_pressure)++;
   if (carries_data(n.type) && !p.rx.partial.active) park_refused(s, p);
   ack_immediately(s, p);
@@ -185,7 +185,7 @@ bool numbered_session_ok(State& s, const wire::Head& head, wire::Frame frame, st
   return false;
 }
 
-bool numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame frame, const Numbered& n) {
+bool numbered_received(State& s, Peer* p, const wire::Head& head, wire::Frame frame, const Numbered& n) {
   if (!peer_is_known(s, p) || !numbers_fit(s, *p, n)) return false;
   if (!n.kept) acknowledgement_take(s, *p, n);
   if (!order_check(s, *p, head, frame, n)) return false;
@@ -202,8 +202,8 @@ bool numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame
   return false;
 }
 
-Partner* numbered_frame(State& s, const wire::Head& head, wire::Frame frame, bool kept) {
-  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
+Peer* numbered_frame(State& s, const wire::Head& head, wire::Frame frame, bool kept) {
+  Peer* p = peer_find(s, head.src, load_src_endpoint(frame));
   if (!kept && !rx_checksum_ok(s, p, frame)) return nullptr;
   Numbered n;
   n.type = head.type;

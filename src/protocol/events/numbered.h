@@ -12,7 +12,7 @@
 namespace omx::protocol {
 
 struct Numbered;
-struct Partner;
+struct Peer;
 struct State;
 
 // Returns whether a packet names our session. Refuses the packet otherwise.
@@ -20,9 +20,9 @@ bool numbered_session_ok(State& s, const wire::Head& head, wire::Frame frame, st
                          Seqnum seqnum);
 // Takes a decoded packet of our session: checks its sender and order, takes its acknowledgement, and delivers
 // or refuses it. Returns true when packets in the reorder buffer may be next (early_drain()).
-bool numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame frame, const Numbered& n);
+bool numbered_received(State& s, Peer* p, const wire::Head& head, wire::Frame frame, const Numbered& n);
 // Decodes a frame and passes it to numbered_received(). Returns the peer whose packets in the reorder buffer
 // may be next, or nullptr. `kept` means that the frame was in the reorder buffer and was checked before.
-Partner* numbered_frame(State& s, const wire::Head& head, wire::Frame frame, bool kept);
+Peer* numbered_frame(State& s, const wire::Head& head, wire::Frame frame, bool kept);
 
 }  // namespace omx::protocol

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/events/numbered_packet.h"
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
 #include "wire/sizes.h"
@@ -17,7 +17,7 @@ void numbered_take(Numbered& n, const wire::Message& m) {
 namespace {
 
 // Returns the sender's unit of fragment numbers, in bytes.
-std::uint32_t fragment_unit(const State& s, const Partner* p, const wire::Medium& m) {
+std::uint32_t fragment_unit(const State& s, const Peer* p, const wire::Medium& m) {
   const wire::Mode mode = p ? p->agreed.mode : s.config.mode;
   if (mode == wire::Mode::mxoe) return 1U << m.frag_pipeline;
   if (m.frag_unit != 0) return m.frag_unit;
@@ -26,7 +26,7 @@ std::uint32_t fragment_unit(const State& s, const Partner* p, const wire::Medium
 
 }  // namespace
 
-wire::Drop numbered_decode_medium(State& s, const Partner* p, bool extended, wire::Frame frame, Numbered& n) {
+wire::Drop numbered_decode_medium(State& s, const Peer* p, bool extended, wire::Frame frame, Numbered& n) {
   const auto drop =
       wire::decode_medium(frame, p ? p->agreed.mode : s.config.mode, extended, n.medium, &n.data);
   if (drop != wire::Drop::none) return drop;
@@ -42,7 +42,7 @@ wire::Drop numbered_decode_medium(State& s, const Partner* p, bool extended, wir
   return wire::Drop::none;
 }
 
-wire::Drop numbered_decode(State& s, const Partner* p, wire::Frame frame, Numbered& n) {
+wire::Drop numbered_decode(State& s, const Peer* p, wire::Frame frame, Numbered& n) {
   const bool extended = p && p->agreed.extended;
   wire::Drop drop = wire::Drop::bad_type;
   switch (n.type) {

@@ -12,7 +12,7 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct State;
 
 // A decoded packet of any of these types.
@@ -35,7 +35,7 @@ struct Numbered {
 
 // Copies session, number and acknowledgement from the header `m`.
 void numbered_take(Numbered& n, const wire::Message& m);
-wire::Drop numbered_decode_medium(State& s, const Partner* p, bool extended, wire::Frame frame, Numbered& n);
-wire::Drop numbered_decode(State& s, const Partner* p, wire::Frame frame, Numbered& n);
+wire::Drop numbered_decode_medium(State& s, const Peer* p, bool extended, wire::Frame frame, Numbered& n);
+wire::Drop numbered_decode(State& s, const Peer* p, wire::Frame frame, Numbered& n);
 
 }  // namespace omx::protocol

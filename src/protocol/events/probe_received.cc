@@ -7,7 +7,7 @@
 #include "protocol/events/rails_received.h"
 #include "protocol/events/received.h"
 #include "protocol/state/news.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
 #include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
@@ -17,9 +17,9 @@ namespace omx::protocol {
 void probe_received(State& s, const wire::Head& head, wire::Frame frame) {
   wire::Probe packet;
   if (const auto drop = wire::decode_probe(frame, packet); drop != wire::Drop::none) return rx_drop(s, drop);
-  Partner* p = partner_find(s, head.src, packet.src_endpoint);
+  Peer* p = peer_find(s, head.src, packet.src_endpoint);
   if (!p || !p->agreed.extended) {
-    s.count(Counter::drop_unknown_partner)++;
+    s.count(Counter::drop_unknown_peer)++;
     return;
   }
   if (!rx_checksum_ok(s, p, frame)) return;
@@ -28,17 +28,17 @@ void probe_received(State& s, const wire::Head& head, wire::Frame frame) {
     return;
   }
   s.count(Counter::recv_probe)++;
-  partner_heard(s, *p);
+  peer_heard(s, *p);
   if (packet.flags & wire::kFlagRail) {
     if (p->rails) rails_probe_received(s, *p, packet, frame.size());
   } else if (packet.flags & (wire::kFlagLane | wire::kFlagLaneProbe)) {
     if (frame.size() >= packet.size) lane_probe_received(s, *p, packet);
   } else if (!packet.is_reply) {
     // Answers only up to our own size: a reply is never larger than the probe that reached us.
-    if (packet.size > partner_frame(s, *p) || frame.size() < packet.size) return;
+    if (packet.size > peer_frame(s, *p) || frame.size() < packet.size) return;
     if (packet.size > p->agreed.frame_in && packet.size <= p->agreed.frame_agreed) {
       p->agreed.frame_in = packet.size;
-      partner_update_sizes(s, *p);
+      peer_update_sizes(s, *p);
     }
     probe_reply(s, *p, packet);
     // Our probe follows our answer to the peer's connect, so it may have arrived before the peer knew us.

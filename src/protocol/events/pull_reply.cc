@@ -12,7 +12,7 @@
 #include "protocol/counters.h"
 #include "protocol/events/received.h"
 #include "protocol/state/news.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_copy.h"
 #include "protocol/state/pull_expect.h"
@@ -53,7 +53,7 @@ bool reply_wanted(State& s, const wire::Head& head, wire::Frame frame, Reply& re
     s.count(Counter::drop_pull_reply_bad_handle)++;
     return false;
   }
-  Partner& p = *pull->partner;
+  Peer& p = *pull->peer;
   if (!rx_checksum_ok(s, &p, frame)) return false;
   wire::PullReply& packet = reply.packet;
   const auto drop = wire::decode_pull_reply(frame, p.agreed.extended, packet, &reply.data);
@@ -84,18 +84,18 @@ void reply_take(State& s, const Reply& reply) {
   PullBlock& block = pull->block(reply.position);
   block.missing &= ~(std::uint64_t{1} << (reply.index - block.first));
   pull_expected_came(s, *pull, reply.index, s.rails.rx_rail);
-  if (pull->silent_rounds > 0) trip_ask(s, *pull->partner);
+  if (pull->silent_rounds > 0) trip_ask(s, *pull->peer);
   pull_arrived(s, *pull, block, reply.packet.frame_length);
   pull->last_reply = pull->quiet_since = s.now;
   pull->silent_rounds = 0;
-  partner_heard(s, *pull->partner);
+  peer_heard(s, *pull->peer);
   if (block.missing) {
     // No later block would show what the last block misses, but its own last frame does. In a striped message
     // that may be any block of a rail.
-    const bool last = pull->partner->rails ? reply.index + 1 == block.first + block.frames
-                                           : reply.index + 1 == pull->frames;
+    const bool last =
+        pull->peer->rails ? reply.index + 1 == block.first + block.frames : reply.index + 1 == pull->frames;
     const bool end =
-        last && pull->partner->agreed.extended && (!pull->partner->rails || block.rail == s.rails.rx_rail);
+        last && pull->peer->agreed.extended && (!pull->peer->rails || block.rail == s.rails.rx_rail);
     if (end && !std::exchange(block.end_missed, true)) pull_passed(s, *pull, block);
     return pulls_ask(s);
   }
@@ -144,9 +144,9 @@ void pull_nacked(State& s, const wire::Head& head, wire::Frame frame) {
     s.count(Counter::drop_pull_reply_bad_handle)++;
     return;
   }
-  if (!rx_checksum_ok(s, pull->partner, frame)) return;
+  if (!rx_checksum_ok(s, pull->peer, frame)) return;
   wire::NackMcp packet;
-  if (const auto drop = wire::decode_nack_mcp(frame, pull->partner->agreed.extended, packet);
+  if (const auto drop = wire::decode_nack_mcp(frame, pull->peer->agreed.extended, packet);
       drop != wire::Drop::none)
     return rx_drop(s, drop);
   const Status status = nack_status(packet.code);

@@ -8,7 +8,7 @@
 #include "protocol/events/received.h"
 #include "protocol/state/lane.h"
 #include "protocol/state/news.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
 #include "protocol/state/regions.h"
 #include "protocol/state/request.h"
@@ -25,11 +25,10 @@ constexpr std::uint32_t kFramesPerRequest = 64;
 // run. The answer is on its way then. Repetitions because of a gap come sooner and carry a flag.
 constexpr TimeNs kJustServed = 2 * kMillisecond;
 
-bool range_check(const State& s, const Partner& p, const Request& r, const wire::Pull& pull,
-                 PullRange& range) {
+bool range_check(const State& s, const Peer& p, const Request& r, const wire::Pull& pull, PullRange& range) {
   range.unit = pull.reply_max ? pull.reply_max : p.agreed.sizes.pull_reply_max;
   const std::uint64_t m = range.unit;
-  if (m < 64 || m + 32 + partner_overhead(p) > partner_frame(s, p)) return false;
+  if (m < 64 || m + 32 + peer_overhead(p) > peer_frame(s, p)) return false;
   const std::uint64_t shift = pull.rdma_offset % m;
   if (pull.first_frame_offset >= m || pull.block_length == 0) return false;
   const std::uint64_t frames = (pull.first_frame_offset + std::uint64_t{pull.block_length} + m - 1) / m;
@@ -66,7 +65,7 @@ Served served_note(const State& s, Region& region, const wire::Pull& pull) {
 }  // namespace
 
 void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
-  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
+  Peer* p = peer_find(s, head.src, load_src_endpoint(frame));
   if (!rx_checksum_ok(s, p, frame)) return;
   wire::Pull pull;
   const bool extended = p && p->agreed.extended;
@@ -80,14 +79,14 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     return;
   }
   if (!p) {
-    s.count(Counter::drop_unknown_partner)++;
+    s.count(Counter::drop_unknown_peer)++;
     return;
   }
-  partner_heard(s, *p);
+  peer_heard(s, *p);
   // A late request must not read the memory of the region's next owner (docs/spec/protocol.md 8.4 [DO]).
   Region* const region = s.regions.find(pull.rdma_id, pull.rdma_seqnum);
   const Request* const r = region ? region->owner : nullptr;
-  if (!r || r->partner != p) {
+  if (!r || r->peer != p) {
     s.count(Counter::drop_pull_bad_region)++;
     nack_mcp_send(s, head, frame, pull, wire::NackCode::bad_rdma_window);
     return;

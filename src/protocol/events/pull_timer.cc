@@ -14,7 +14,7 @@
 #include "protocol/events/cleanup.h"
 #include "protocol/state/lane.h"
 #include "protocol/state/news.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_copy.h"
 #include "protocol/state/pull_silence.h"
@@ -36,7 +36,7 @@ constexpr std::uint32_t kSilentRoundsMtu = 5;   // after these large frames are 
 // Starts the pull again with another handle if the frame size changed. Each PULL of an omx peer names its
 // size, so only a smaller size matters there. Returns whether the size changed.
 bool size_changed(State& s, Pull& pull) {
-  const Partner& p = *pull.partner;
+  const Peer& p = *pull.peer;
   const bool named = p.agreed.extended && p.agreed.mode == wire::Mode::omx;
   const bool fits = pull.by_lane && p.bulk.lane_in;
   const bool changed = fits    ? pull.unit != lane_sizes(s, p).pull_reply_max
@@ -56,7 +56,7 @@ bool size_changed(State& s, Pull& pull) {
 // just not run. If it is the only sender, congestion in its own link shows as gaps, so silence is no sign of
 // congestion.
 void block_late(State& s, Pull& pull, PullBlock& block, bool oldest) {
-  const Partner& p = *pull.partner;
+  const Peer& p = *pull.peer;
   const bool answers = !block.untouched || p.liveness.last_heard > block.asked_at;
   const bool congestion = s.pulling.senders > 1 && answers;
   if (block.missing && congestion) pull_lost(s, pull, block);
@@ -74,7 +74,7 @@ void block_late(State& s, Pull& pull, PullBlock& block, bool oldest) {
 }  // namespace
 
 void pull_timer(State& s, Pull& pull) {
-  Partner& p = *pull.partner;
+  Peer& p = *pull.peer;
   if (pull.block_count == 0) return;  // this pull waits for its turn
   copies_tend(s);
   // Inactivity, not total time, ends a pull (docs/spec/protocol.md 8.3 [DO]). Only answers to this pull
@@ -93,7 +93,7 @@ void pull_timer(State& s, Pull& pull) {
       s.now <= asked + 2 * pull_delay(s, pull)) {
     // The rest of the message will not come, so no later message may be delivered.
     s.count(Counter::pull_timeout)++;
-    partner_cleanup(s, p, Cleanup::given_up);
+    peer_cleanup(s, p, Cleanup::given_up);
     return;
   }
   TimeNs told = kNever;
@@ -117,7 +117,7 @@ void pull_timer(State& s, Pull& pull) {
   pull.last_asked = s.now;
   if (size_changed(s, pull)) return;
   if (p.rails) rails_tend(s, p);
-  const bool later = partner_reads_later(s, p);
+  const bool later = peer_reads_later(s, p);
   for (std::uint32_t i = 0; i < pull.block_count && !later; i++) block_late(s, pull, pull.block(i), i == 0);
   s.timers.arm_by(pull.timer, std::min(s.now + pull_delay(s, pull), limit > s.now ? limit : kNever));
 }

@@ -7,7 +7,7 @@
 #include "protocol/actions/send_tx.h"
 #include "protocol/counters.h"
 #include "protocol/events/received.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_slots.h"
@@ -21,7 +21,7 @@ namespace omx::protocol {
 
 void rails_source(State& s, wire::Head& head, wire::Frame frame) {
   s.rails.rx_nic = head.src;
-  Partner* p = nullptr;
+  Peer* p = nullptr;
   bool follows = false;
   switch (head.type) {
     case wire::PacketType::connect:
@@ -30,7 +30,7 @@ void rails_source(State& s, wire::Head& head, wire::Frame frame) {
     case wire::PacketType::nack_mcp: {
       const std::uint32_t magic = load_be32(frame.data() + 28);
       const Pull* pull = wire::unasked(magic) ? nullptr : pull_of_handle(s, load_be32(frame.data() + 24));
-      if (pull) p = pull->partner;
+      if (pull) p = pull->peer;
       // The reply, however late, shows that the path works.
       if (p && p->rails && p->rails->peer.place(head.src) != kRailsMost)
         rail_prove(s, p->rails->paths[s.rails.rx_rail]);
@@ -39,12 +39,12 @@ void rails_source(State& s, wire::Head& head, wire::Frame frame) {
     }
     case wire::PacketType::nack_lib:
       p = rail_alias_find(s, head.src, static_cast<std::uint8_t>(frame[17]));
-      if (!p) p = partner_find(s, head.src, static_cast<std::uint8_t>(frame[17]));
+      if (!p) p = peer_find(s, head.src, static_cast<std::uint8_t>(frame[17]));
       break;
     default:
       follows = head.type != wire::PacketType::pull && head.type != wire::PacketType::probe;
       p = rail_alias_find(s, head.src, load_src_endpoint(frame));
-      if (!p) p = partner_find(s, head.src, load_src_endpoint(frame));
+      if (!p) p = peer_find(s, head.src, load_src_endpoint(frame));
   }
   if (!p || !p->rails || p->rails->peer.place(head.src) == kRailsMost) return;
   head.src = p->nic;
@@ -54,17 +54,17 @@ void rails_source(State& s, wire::Head& head, wire::Frame frame) {
 bool rails_connect(State& s, wire::Head& head, const wire::Connect& packet) {
   if (packet.ext.rails.place(head.src) != kRailsMost) head.src = packet.ext.rails.nics[0];
   // A board identifies one peer only, so another peer with this board as an alias is outdated.
-  if (Partner* const other = rail_alias_find(s, head.src, packet.src_endpoint)) rails_forget(s, *other);
+  if (Peer* const other = rail_alias_find(s, head.src, packet.src_endpoint)) rails_forget(s, *other);
   if (s.rails.rx_rail == 0 || packet.is_reply) return true;
-  const Partner* const p = partner_find(s, head.src, packet.src_endpoint);
+  const Peer* const p = peer_find(s, head.src, packet.src_endpoint);
   return p && p->rails;
 }
 
-void rails_probe_received(State& s, Partner& p, const wire::Probe& packet, std::size_t size) {
+void rails_probe_received(State& s, Peer& p, const wire::Probe& packet, std::size_t size) {
   Rails& rails = *p.rails;
   RailPath& path = rails.paths[s.rails.rx_rail];
   const auto from = static_cast<std::uint8_t>(rails.peer.place(s.rails.rx_nic));
-  if (from == kRailsMost || size < packet.size || packet.size > partner_frame(s, p)) return;
+  if (from == kRailsMost || size < packet.size || packet.size > peer_frame(s, p)) return;
   if (!packet.is_reply) {
     // A board that reaches us can probably be reached.
     if (path.state == RailState::unknown && path.to != from) {

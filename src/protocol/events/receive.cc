@@ -79,7 +79,7 @@ Expected<Request*, OpError> receive_start(State& s, const ReceiveOp& op) {
     s.matching.unexpected.remove(*u);
     message_receive(s, *r, *u);
   } else if (op.source_gone != Status::pending) {
-    r->partner = s.peers.partners[op.source->index];
+    r->peer = s.peers.by_index[op.source->index];
     request_finish(s, *r, op.source_gone);
   } else {
     s.matching.posted.add(*r);

@@ -23,7 +23,7 @@ void rx_drop(State& s, wire::Drop reason) {
   }
 }
 
-bool rx_checksum_ok(State& s, const Partner* p, wire::Frame frame) {
+bool rx_checksum_ok(State& s, const Peer* p, wire::Frame frame) {
   if (!p || !p->agreed.checksum) return true;
   if (wire::checksum_verify(frame, p->agreed.mode)) return true;
   s.count(Counter::drop_bad_checksum)++;

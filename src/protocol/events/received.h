@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/state.h"
 #include "wire/codec.h"
 #include "wire/packets.h"
@@ -13,7 +13,7 @@ namespace omx::protocol {
 
 void rx_drop(State& s, wire::Drop reason);  // counts the reason
 // Returns whether the checksum of a frame is right, if the peer agreed on checksums. Counts a wrong one.
-bool rx_checksum_ok(State& s, const Partner* p, wire::Frame frame);
+bool rx_checksum_ok(State& s, const Peer* p, wire::Frame frame);
 
 // Returns byte 2 of an endpoint packet, its source endpoint.
 inline std::uint8_t load_src_endpoint(wire::Frame frame) {

@@ -14,7 +14,7 @@
 #include "protocol/events/cleanup.h"
 #include "protocol/events/reference_connect.h"
 #include "protocol/state/news.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/rails.h"
 #include "protocol/state/request.h"
 #include "protocol/state/resend_time.h"
@@ -48,7 +48,7 @@ void visit_first(List<Request, &Request::queue>& list, Visit visit) {
 }
 
 // Returns when the first request of the list ends if the peer stays silent.
-TimeNs silence_limit(const Partner& p, List<Request, &Request::queue>& list) {
+TimeNs silence_limit(const Peer& p, List<Request, &Request::queue>& list) {
   TimeNs limit = kNever;
   visit_first(list,
               [&](Request& r) { limit = std::min(limit, time_add(request_silent_since(p, r), r.timeout)); });
@@ -57,7 +57,7 @@ TimeNs silence_limit(const Partner& p, List<Request, &Request::queue>& list) {
 
 // Returns how long a peer that does not run all the time may take to answer before it is given up. This is
 // not longer than the time until the next repetition.
-TimeNs time_to_answer(const State& s, const Partner& p) {
+TimeNs time_to_answer(const State& s, const Peer& p) {
   if (!p.agreed.extended) return s.config.resend_delay;
   const TimeNs most = std::max(s.config.resend_delay_max, s.config.resend_delay_least);
   return std::min(most, std::max(s.config.resend_delay_extended, p.tx.trip.patience()));
@@ -65,18 +65,18 @@ TimeNs time_to_answer(const State& s, const Partner& p) {
 
 // Returns when the peer of this message counts as silent, if it stays so: after repetitions and time for the
 // last answer. Without this a limit shorter than an answer takes would end a live peer.
-TimeNs silent_at(const State& s, const Partner& p, const Request& oldest) {
+TimeNs silent_at(const State& s, const Peer& p, const Request& oldest) {
   return oldest.resends < kResendsBeforeGivingUp ? kNever : oldest.last_sent + time_to_answer(s, p);
 }
 
 // Returns whether the peer was asked again recently and did not answer. After our own long absence it was
 // not.
-bool asked_without_answer(const State& s, const Partner& p, const Request& oldest) {
-  const TimeNs recent = 2 * std::max(time_to_answer(s, p), partner_rto(s, p));
+bool asked_without_answer(const State& s, const Peer& p, const Request& oldest) {
+  const TimeNs recent = 2 * std::max(time_to_answer(s, p), peer_rto(s, p));
   return s.now >= silent_at(s, p, oldest) && s.now - oldest.last_sent <= recent;
 }
 
-void connects_check(State& s, Partner& p, TimeNs& next) {
+void connects_check(State& s, Peer& p, TimeNs& next) {
   for (Request* r = p.tx.connects.front(); r;) {
     Request* following = p.tx.connects.next(*r);
     const TimeNs limit = time_add(r->first_sent, r->timeout);
@@ -97,12 +97,12 @@ void connects_check(State& s, Partner& p, TimeNs& next) {
 }
 
 // Returns false when the peer was given up.
-bool unacked_check(State& s, Partner& p, TimeNs& next) {
+bool unacked_check(State& s, Peer& p, TimeNs& next) {
   Request* oldest = p.tx.unacked.front();
   if (!oldest) return true;
   const TimeNs limit = std::min(silence_limit(p, p.tx.unacked), silence_limit(p, p.tx.queued));
   if (s.now >= limit && asked_without_answer(s, p, *oldest)) {
-    partner_cleanup(s, p, Cleanup::given_up);
+    peer_cleanup(s, p, Cleanup::given_up);
     return false;
   }
   oldest->tx.sacked = false;  // the receiver misses this message
@@ -147,12 +147,12 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
 
 // Pings a peer that connected to us until it knows our session, if a send waits for that (reference.cc).
 // Returns false when the peer was given up.
-bool held_back_check(State& s, Partner& p, TimeNs& next) {
+bool held_back_check(State& s, Peer& p, TimeNs& next) {
   if (!p.held_back() || p.tx.queued.empty() || !p.tx.connects.empty()) return true;
   const bool in_vain = p.liveness.ping_pending && s.now >= p.liveness.ping_due &&
                        s.now <= p.liveness.ping_due + s.config.resend_delay;
   if (in_vain && s.now >= silence_limit(p, p.tx.queued)) {
-    partner_cleanup(s, p, Cleanup::given_up);
+    peer_cleanup(s, p, Cleanup::given_up);
     return false;
   }
   if (s.now >= p.liveness.ping_due) reference_connect_back(s, p);
@@ -160,7 +160,7 @@ bool held_back_check(State& s, Partner& p, TimeNs& next) {
   return true;
 }
 
-TimeNs partial_timeout(const State& s, const Partner& p) {
+TimeNs partial_timeout(const State& s, const Peer& p) {
   const Request* r = p.rx.partial.unexpected ? p.rx.partial.unexpected->claimed : p.rx.partial.request;
   return r ? r->timeout : s.default_timeout;
 }
@@ -168,7 +168,7 @@ TimeNs partial_timeout(const State& s, const Partner& p) {
 // Asks a silent peer that owes us something for a sign of life. This finds the end of a peer with nothing
 // unacknowledged: finished rendezvous without NOTIFY, half a message (docs/spec/protocol.md 6 [TRAP]). It
 // also finds a peer that gave us up long before our own limit.
-void liveness_check(State& s, Partner& p, TimeNs& next) {
+void liveness_check(State& s, Peer& p, TimeNs& next) {
   // A pending connect has a limit of its own.
   watch_connect(s, p, next);
   const bool awaits = p.connected() && watched(s, p);
@@ -181,7 +181,7 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
     patience = std::min(patience, partial_timeout(s, p));
     // A live legacy peer may have given up the rest without telling us.
     if (!p.agreed.extended && s.now >= time_add(p.rx.partial.last, partial_timeout(s, p))) {
-      partner_cleanup(s, p, Cleanup::given_up);
+      peer_cleanup(s, p, Cleanup::given_up);
       return;
     }
   }
@@ -196,7 +196,7 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
                        s.now + interval / 2 >= p.liveness.ping_due &&
                        s.now <= time_add(p.liveness.ping_due, 2 * interval);
   if (s.now >= limit && in_vain) {
-    partner_cleanup(s, p, Cleanup::given_up);
+    peer_cleanup(s, p, Cleanup::given_up);
     return;
   }
   if (s.now >= p.liveness.last_heard + interval && s.now >= p.liveness.ping_due) {
@@ -213,7 +213,7 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
 
 }  // namespace
 
-void retransmit_timer(State& s, Partner& p) {
+void retransmit_timer(State& s, Peer& p) {
   TimeNs next = kNever;
   connects_check(s, p, next);
   news_silence_check(s, p, next);

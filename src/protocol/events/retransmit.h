@@ -5,9 +5,9 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct State;
 
-void retransmit_timer(State& s, Partner& p);
+void retransmit_timer(State& s, Peer& p);
 
 }  // namespace omx::protocol

@@ -14,7 +14,7 @@
 #include "protocol/events/rails_received.h"
 #include "protocol/events/received.h"
 #include "protocol/events/rx_message.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
 #include "protocol/state/rails.h"
 #include "protocol/state/state.h"
@@ -65,7 +65,7 @@ void packets_received(State& s, wire::Frame frame, wire::Frame records) {
 }
 
 void pack_received(State& s, const wire::Head& head, wire::Frame frame) {
-  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
+  Peer* p = peer_find(s, head.src, load_src_endpoint(frame));
   if (!rx_checksum_ok(s, p, frame)) return;
   // The peer was never told that we read PACKs. A peer that we gave up was told, and learns its state from
   // the answers.

@@ -9,7 +9,7 @@
 #include "protocol/events/numbered.h"
 #include "protocol/events/numbered_packet.h"
 #include "protocol/events/received.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/seqnum.h"
 #include "protocol/state/state.h"
 #include "protocol/types.h"
@@ -17,14 +17,14 @@
 namespace omx::protocol {
 
 void rx_message(State& s, const wire::Head& head, wire::Frame frame) {
-  if (Partner* p = numbered_frame(s, head, frame, false)) early_drain(s, *p);
+  if (Peer* p = numbered_frame(s, head, frame, false)) early_drain(s, *p);
 }
 
 namespace {
 
 // Returns whether a frame is the expected fragment. If so, `n` describes it.
 bool is_fragment(State& s, const ExpectedFrame& expected, wire::Frame frame, Numbered& n) {
-  const Partner* p = expected.sender;
+  const Peer* p = expected.sender;
   wire::Head head;
   if (wire::decode_head(frame, head) != wire::Drop::none || head.type != wire::PacketType::medium ||
       head.src != p->nic || load_src_endpoint(frame) != p->endpoint)
@@ -53,7 +53,7 @@ void medium_placed(State& s, const ExpectedFrame& expected, const wire::Head& he
   if (numbered_received(s, expected.sender, head, frame, n)) early_drain(s, *expected.sender);
 }
 
-void rx_messages(State& s, Partner* p, const wire::Head& head, wire::Frame frame, const wire::Pack& packet,
+void rx_messages(State& s, Peer* p, const wire::Head& head, wire::Frame frame, const wire::Pack& packet,
                  wire::Frame records) {
   if (!numbered_session_ok(s, head, frame, packet.session, packet.seqnum)) return;
   s.count(Counter::recv_pack)++;

@@ -8,7 +8,7 @@
 namespace omx::protocol {
 
 struct ExpectedFrame;
-struct Partner;
+struct Peer;
 struct State;
 
 // Takes a message or a NOTIFY that is alone in its frame.
@@ -18,7 +18,7 @@ bool medium_is(State& s, const ExpectedFrame& expected, wire::Frame frame);
 // Takes the expected fragment, whose data are in their place.
 void medium_placed(State& s, const ExpectedFrame& expected, const wire::Head& head, wire::Frame frame);
 // Takes short messages that share a frame: the records after `packet`.
-void rx_messages(State& s, Partner* p, const wire::Head& head, wire::Frame frame, const wire::Pack& packet,
+void rx_messages(State& s, Peer* p, const wire::Head& head, wire::Frame frame, const wire::Pack& packet,
                  wire::Frame records);
 
 }  // namespace omx::protocol

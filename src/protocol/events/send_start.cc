@@ -9,7 +9,7 @@
 #include "protocol/actions/self.h"
 #include "protocol/actions/send.h"
 #include "protocol/counters.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/requests.h"
 #include "protocol/state/send_memory.h"
@@ -29,7 +29,7 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   if (op.segments.size() > kMaxSegments) return tl::make_unexpected(OpError::bad_segment_count);
   std::uint64_t length = 0;
   for (const Segment& seg : op.segments) length += seg.length;
-  if (!op.partner || length > std::numeric_limits<std::uint32_t>::max())
+  if (!op.peer || length > std::numeric_limits<std::uint32_t>::max())
     return tl::make_unexpected(OpError::bad_request);
   Request* r = request_create(s, RequestKind::send);
   if (!r) return tl::make_unexpected(OpError::no_resources);
@@ -37,8 +37,8 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
     s.memory.requests.destroy(r);
     return tl::make_unexpected(OpError::no_resources);
   }
-  Partner& p = *op.partner;
-  r->partner = &p;
+  Peer& p = *op.peer;
+  r->peer = &p;
   r->session = op.session;
   r->match_info = op.match_info;
   r->context = op.context;

@@ -5,7 +5,7 @@
 #include "protocol/actions/pull_schedule.h"
 #include "protocol/events/pull_timer.h"
 #include "protocol/events/retransmit.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/state.h"
 #include "protocol/state/timer.h"
@@ -16,7 +16,7 @@ void timers_run(State& s) {
   while (Timer* t = s.timers.pop_due(s.now)) {
     switch (t->kind) {
       case TimerKind::ack: {
-        Partner& p = *timer_owner<Partner, &Partner::ack_timer>(t);
+        Peer& p = *timer_owner<Peer, &Peer::ack_timer>(t);
         if (!p.counting.ack_pending) break;
         if (p.rx.ack_due <= s.now)
           ack_transmit(s, p);
@@ -25,7 +25,7 @@ void timers_run(State& s) {
         break;
       }
       case TimerKind::resend:
-        retransmit_timer(s, *timer_owner<Partner, &Partner::resend_timer>(t));
+        retransmit_timer(s, *timer_owner<Peer, &Peer::resend_timer>(t));
         break;
       case TimerKind::pull:
         pull_timer(s, *timer_owner<Pull, &Pull::timer>(t));

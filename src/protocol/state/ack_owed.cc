@@ -2,22 +2,22 @@
 #include "protocol/state/ack_owed.h"
 
 #include "protocol/state/parked.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/seqnum.h"
 #include "protocol/state/state.h"
 
 namespace omx::protocol {
 
-bool ack_much_owed(const State& s, const Partner& p) {
+bool ack_much_owed(const State& s, const Peer& p) {
   return seq_diff(p.counting.next_match, p.counting.last_acked) >= s.config.notacked_max_extended ||
          p.rx.frames_owed >= s.config.eager_frames / 4;
 }
 
-void ack_immediately(State& s, Partner& p) {
+void ack_immediately(State& s, Peer& p) {
   if (!p.ack_now.linked()) s.ack_now.push_back(p);
 }
 
-void ack_piggybacked(Partner& p) {
+void ack_piggybacked(Peer& p) {
   p.counting.last_acked = p.counting.next_match;
   p.rx.frames_owed = 0;
   p.counting.ack_pending = false;

@@ -4,13 +4,13 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct State;
 
 // Returns whether so much is owed that an extended sender may wait for room in its window of messages or
 // frames.
-bool ack_much_owed(const State& s, const Partner& p);
-void ack_immediately(State& s, Partner& p);
-void ack_piggybacked(Partner& p);  // another packet has just carried the acknowledgement
+bool ack_much_owed(const State& s, const Peer& p);
+void ack_immediately(State& s, Peer& p);
+void ack_piggybacked(Peer& p);  // another packet has just carried the acknowledgement
 
 }  // namespace omx::protocol

@@ -10,7 +10,7 @@
 #include "protocol/state/history_note.h"
 #include "protocol/state/matching.h"
 #include "protocol/state/multi.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/room.h"
 #include "protocol/state/state.h"
@@ -18,7 +18,7 @@
 
 namespace omx::protocol {
 
-Unexpected* unexpected_create(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_length,
+Unexpected* unexpected_create(State& s, Peer& p, const wire::Message& m, std::uint32_t msg_length,
                               bool with_data) {
   Unexpected* u = s.memory.unexpected_slab.create();
   if (!u) return nullptr;
@@ -29,7 +29,7 @@ Unexpected* unexpected_create(State& s, Partner& p, const wire::Message& m, std:
       return nullptr;
     }
   }
-  u->partner = &p;
+  u->peer = &p;
   u->session = p.reply_session();
   u->conversation = p.session.conversation;
   u->match_info = m.match_info;
@@ -44,17 +44,17 @@ Unexpected* unexpected_create(State& s, Partner& p, const wire::Message& m, std:
 }
 
 void unexpected_free(State& s, Unexpected& u) {
-  if (!u.self_send) u.partner->rx.unexpected_bytes -= u.bytes();
+  if (!u.self_send) u.peer->rx.unexpected_bytes -= u.bytes();
   if (u.rendezvous || u.failed != Status::success) {  // without data
     s.room.envelopes--;
-    u.partner->rx.envelopes--;
+    u.peer->rx.envelopes--;
   }
   s.memory.buffers.put(u.buffer, u.msg_length);
   s.memory.unexpected_slab.destroy(&u);
   room_left(s);
 }
 
-Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, std::uint8_t message_class,
+Request* arrival_take(State& s, const Peer& from, std::uint64_t match_info, std::uint8_t message_class,
                       std::uint32_t msg_length) {
   Request* receive = s.matching.posted.find(match_info, &from, from.reply_session(), message_class);
   if (!receive) return nullptr;
@@ -72,16 +72,15 @@ Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, s
 void arrival_keep(State& s, Unexpected& u) {
   s.count(Counter::unexpected)++;
   s.matching.unexpected.add(u);
-  history_note(s, Happened::unexpected, u.partner, u.match_info, u.msg_length,
-               u.partner->counting.next_match);
+  history_note(s, Happened::unexpected, u.peer, u.match_info, u.msg_length, u.peer->counting.next_match);
   if (s.config.observer) [[unlikely]]
-    s.config.observer->on_arrival(*u.partner, u.match_info, nullptr);
+    s.config.observer->on_arrival(*u.peer, u.match_info, nullptr);
 }
 
 void arrival_drop(State& s, Unexpected& u) {
   s.matching.unexpected.remove(u);
   if (s.config.observer) [[unlikely]]
-    s.config.observer->on_dropped(*u.partner, u.match_info);
+    s.config.observer->on_dropped(*u.peer, u.match_info);
 }
 
 std::byte* partial_place(const Partial& partial, std::uint32_t offset, std::uint32_t length) {
@@ -90,7 +89,7 @@ std::byte* partial_place(const Partial& partial, std::uint32_t offset, std::uint
   return r && offset + length <= r->xfer_length ? r->segments.piece(offset, length) : nullptr;
 }
 
-Unexpected* message_claim(State& s, std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
+Unexpected* message_claim(State& s, std::uint64_t match_info, std::uint64_t match_mask, const Peer* source,
                           std::uint32_t session, std::uint8_t message_class) {
   Unexpected* u = s.matching.unexpected.find(match_info, match_mask, source, session, message_class);
   // A message that is still arriving may be given up by its sender. It is next in line all the same.
@@ -100,12 +99,12 @@ Unexpected* message_claim(State& s, std::uint64_t match_info, std::uint64_t matc
   return u;
 }
 
-void receive_matched(Request& r, Partner* p, std::uint32_t session, std::uint64_t match_info,
+void receive_matched(Request& r, Peer* p, std::uint32_t session, std::uint64_t match_info,
                      std::uint32_t msg_length, bool has_data, std::uint64_t data) {
   assert(r.kind == RequestKind::receive);
   assert(!r.user_done);
   r.phase = Phase::matched;
-  r.partner = p;
+  r.peer = p;
   r.session = session;
   r.conversation = p ? p->session.conversation : 0;
   r.match_info = match_info;
@@ -118,9 +117,9 @@ void receive_matched(Request& r, Partner* p, std::uint32_t session, std::uint64_
 void receive_count(State& s, const Request& r) {
   s.count(Counter::messages_received)++;
   s.count(Counter::bytes_received) += r.xfer_length;
-  if (!r.partner) return;
-  r.partner->figures.messages_received++;
-  r.partner->figures.bytes_received += r.xfer_length;
+  if (!r.peer) return;
+  r.peer->figures.messages_received++;
+  r.peer->figures.bytes_received += r.xfer_length;
 }
 
 }  // namespace omx::protocol

@@ -33,14 +33,14 @@ wire::Frame early_frame(const EarlyFrame& f) {
   return {reinterpret_cast<const std::byte*>(&f + 1), f.length};
 }
 
-void early_release(State& s, Partner& p) {
+void early_release(State& s, Peer& p) {
   if (p.rx.early->frames > 0) return;
   s.memory.early_windows.destroy(p.rx.early);
   p.rx.early = nullptr;
   room_left(s);
 }
 
-bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::uint32_t fragment,
+bool early_store(State& s, Peer& p, Seqnum seqnum, wire::Frame frame, std::uint32_t fragment,
                  std::uint32_t fragments) {
   assert(fragment < fragments);
   const std::size_t bytes = early_bytes(static_cast<std::uint32_t>(frame.size()));
@@ -66,7 +66,7 @@ bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::ui
   return true;
 }
 
-void early_drop_data(State& s, Partner& p) {
+void early_drop_data(State& s, Peer& p) {
   if (!p.rx.early) return;
   for (EarlySlot& slot : p.rx.early->slots) {
     wire::Head head;
@@ -76,7 +76,7 @@ void early_drop_data(State& s, Partner& p) {
   early_release(s, p);
 }
 
-void early_drop(State& s, Partner& p) {
+void early_drop(State& s, Peer& p) {
   if (!p.rx.early) return;
   for (EarlySlot& slot : p.rx.early->slots) slot_clear(s, *p.rx.early, slot);
   p.rx.early->frames = 0;

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "protocol/state/early_window.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/seqnum.h"
 #include "protocol/state/state.h"
 #include "wire/codec.h"
@@ -17,11 +17,11 @@ namespace omx::protocol {
 
 std::size_t early_bytes(std::uint32_t length);
 wire::Frame early_frame(const EarlyFrame& f);
-void early_release(State& s, Partner& p);
-bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::uint32_t fragment,
+void early_release(State& s, Peer& p);
+bool early_store(State& s, Peer& p, Seqnum seqnum, wire::Frame frame, std::uint32_t fragment,
                  std::uint32_t fragments);
-void early_drop_data(State& s, Partner& p);
-void early_drop(State& s, Partner& p);
+void early_drop_data(State& s, Peer& p);
+void early_drop(State& s, Peer& p);
 
 // Returns whether a numbered packet brings the data of its message.
 inline bool carries_data(wire::PacketType type) {

@@ -10,7 +10,7 @@
 // in two bits of each number only keeps frames of different generations apart.
 #include "protocol/state/epochs.h"
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/seqnum.h"
 
 namespace omx::protocol {
@@ -31,13 +31,13 @@ std::uint32_t epoch_next(std::uint32_t epoch) {
   return epoch == wire::kEpochMask ? 1 : epoch + 1;
 }
 
-void epoch_fill(const Partner& p, wire::ConnectExt& ext) {
+void epoch_fill(const Peer& p, wire::ConnectExt& ext) {
   ext.epoch = p.counting.epoch;
   ext.peer_epoch = p.counting.peer_epoch;
   ext.peer_epoch_in_use = p.counting.peer_epoch_in_use;
 }
 
-void partner_renumber(Partner& p) {
+void peer_renumber(Peer& p) {
   // The peer cannot take the new number for a current one. It has the next session count
   // (docs/spec/protocol.md 7).
   p.counting.next_match =

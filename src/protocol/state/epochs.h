@@ -8,14 +8,14 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 
 // Returns -1, 0 or 1 when a is older than b, the same, or newer; modulo 2^31.
 int epoch_compare(std::uint32_t a, std::uint32_t b);
 std::uint32_t epoch_first(std::uint32_t session);
 std::uint32_t epoch_next(std::uint32_t epoch);
-void epoch_fill(const Partner& p, wire::ConnectExt& ext);
+void epoch_fill(const Peer& p, wire::ConnectExt& ext);
 // Begins another count of received numbers; the peer learns it from the next CONNECT.
-void partner_renumber(Partner& p);
+void peer_renumber(Peer& p);
 
 }  // namespace omx::protocol

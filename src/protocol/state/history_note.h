@@ -5,14 +5,14 @@
 #include <cstdint>
 
 #include "protocol/history.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/seqnum.h"
 #include "protocol/state/state.h"
 
 namespace omx::protocol {
 
 // Notes an event, if a history is kept.
-inline void history_note(State& s, Happened what, const Partner* p, std::uint64_t match_info = 0,
+inline void history_note(State& s, Happened what, const Peer* p, std::uint64_t match_info = 0,
                          std::uint64_t length = 0, Seqnum seqnum = 0) {
   if (!s.config.history) return;
   s.config.history->add({s.now + s.absent, match_info, p ? p->nic : 0, static_cast<std::uint32_t>(length),

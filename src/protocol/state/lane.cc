@@ -14,7 +14,7 @@
 #include "protocol/counters.h"
 #include "protocol/state/lane_types.h"
 #include "protocol/state/news.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
 #include "protocol/types.h"
@@ -38,7 +38,7 @@ void distrust(State& s, LaneTrust& trust) {
 
 }  // namespace
 
-void lane_out_set(Partner& p, bool works) {
+void lane_out_set(Peer& p, bool works) {
   if (p.bulk.lane_out == works) return;
   p.bulk.lane_out = works;
   p.bulk.lane_losses = p.bulk.lane_offers = 0;
@@ -48,7 +48,7 @@ void lane_trust_again(const State& s, LaneTrust& trust) {
   if (s.now - trust.from > kForgiven) trust.failures = 0;
 }
 
-void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
+void lane_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
   const bool shared = s.config.lane.present() && (ext.features & wire::kFeatureLane) &&
                       p.agreed.mode == wire::Mode::omx && p.agreed.near_frame == 0 &&
                       wire::lane_same_network(s.config.lane, ext.lane, s.config.lane_network_bits);
@@ -80,7 +80,7 @@ NicId lane_owner(const State& s, const wire::LaneAddress& from) {
   return owner == s.lanes.lane_owners.end() ? 0 : owner->second->nic;
 }
 
-void lane_forget(State& s, Partner& p) {
+void lane_forget(State& s, Peer& p) {
   const auto owner = s.lanes.lane_owners.find({p.bulk.lane.ip, p.bulk.lane.port});
   if (owner != s.lanes.lane_owners.end() && owner->second == &p) s.lanes.lane_owners.erase(owner);
   p.bulk.lane = {};
@@ -95,7 +95,7 @@ void lane_forget(State& s, Partner& p) {
   w.count = static_cast<std::size_t>(left - w.messages.begin());
 }
 
-void lane_trains_fail(State& s, Partner& p) {
+void lane_trains_fail(State& s, Peer& p) {
   if (p.bulk.lane_out || std::exchange(p.bulk.trains_fail, true)) return;
   s.count(Counter::trains_refused)++;
   news_trains(s, p);
@@ -104,14 +104,14 @@ void lane_trains_fail(State& s, Partner& p) {
 namespace {
 
 // Notes that a GSO batch was lost. train_passed() notes that one was not.
-void train_lost(State& s, Partner& p) {
+void train_lost(State& s, Peer& p) {
   if (!p.bulk.lane_out || (p.bulk.lane_losses += kLoss) < kLossesMost) return;
   lane_out_set(p, false);
   distrust(s, p.bulk.lane_out_trust);
   p.bulk.lane_probe_due = p.bulk.lane_out_trust.from;
 }
 
-void train_passed(Partner& p) {
+void train_passed(Peer& p) {
   if (p.bulk.lane_losses > 0) p.bulk.lane_losses--;
 }
 
@@ -122,29 +122,29 @@ bool by_train(const State& s, const Request& r) {
 
 }  // namespace
 
-bool lane_alone(const State& s, const Partner& p) {
+bool lane_alone(const State& s, const Peer& p) {
   return s.config.lane_at_nic && p.bulk.lane.present() && !p.bulk.lane_out;
 }
 
-void lane_answered(State& s, Partner& p, bool again) {
+void lane_answered(State& s, Peer& p, bool again) {
   if (again)
     train_lost(s, p);
   else
     train_passed(p);
 }
 
-void lane_in_fails(State& s, Partner& p) {
+void lane_in_fails(State& s, Peer& p) {
   if (!p.bulk.lane_in) return;
   p.bulk.lane_in = false;
   distrust(s, p.bulk.lane_in_trust);
 }
 
-void lane_medium_done(const State& s, Partner& p, const Request& r) {
+void lane_medium_done(const State& s, Peer& p, const Request& r) {
   if (by_train(s, r) && r.resends == 0) train_passed(p);
 }
 
 void lane_medium_lost(State& s, Request& r) {
-  if (by_train(s, r) && r.resends <= 1) train_lost(s, *r.partner);
+  if (by_train(s, r) && r.resends <= 1) train_lost(s, *r.peer);
 }
 
 }  // namespace omx::protocol

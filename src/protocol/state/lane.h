@@ -11,32 +11,32 @@
 namespace omx::protocol {
 
 struct LaneTrust;
-struct Partner;
+struct Peer;
 struct Request;
 struct State;
 
 // Least length and number of fragments of a message that goes by a bulk path.
 inline constexpr std::uint32_t kLaneBytes = 4 * 1024, kLaneFragments = 3;  // shorter messages gain nothing
 
-void lane_out_set(Partner& p, bool works);
+void lane_out_set(Peer& p, bool works);
 // Forgets former failures of a bulk path that has worked for a long time.
 void lane_trust_again(const State& s, LaneTrust& trust);
-void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext);
+void lane_agree(State& s, Peer& p, const wire::ConnectExt& ext);
 // Returns the NIC whose peer has that bulk path; 0: none.
 NicId lane_owner(const State& s, const wire::LaneAddress& from);
-void lane_forget(State& s, Partner& p);
+void lane_forget(State& s, Peer& p);
 // Notes that single datagrams reach the peer, but GSO batches do not.
-void lane_trains_fail(State& s, Partner& p);
+void lane_trains_fail(State& s, Peer& p);
 // Returns whether each frame for the peer must be a datagram of its own, because GSO batches are not proven
 // to arrive. Without a bulk path there is no proof, and only repetitions leave alone.
-bool lane_alone(const State& s, const Partner& p);
+bool lane_alone(const State& s, const Peer& p);
 // Notes that a request of several frames was answered. `again`: the frames had been sent before.
-void lane_answered(State& s, Partner& p, bool again);
+void lane_answered(State& s, Peer& p, bool again);
 // Distrusts our bulk path for a peer, because data that were requested by it do not come.
-void lane_in_fails(State& s, Partner& p);
+void lane_in_fails(State& s, Peer& p);
 // Notes that a medium message by the bulk path was acknowledged. lane_medium_lost() notes that it must be
 // sent again.
-void lane_medium_done(const State& s, Partner& p, const Request& r);
+void lane_medium_done(const State& s, Peer& p, const Request& r);
 void lane_medium_lost(State& s, Request& r);
 
 }  // namespace omx::protocol

@@ -6,7 +6,7 @@
 #include "protocol/state/arrivals.h"
 #include "protocol/state/early_window.h"
 #include "protocol/state/lane_types.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_slots.h"
 #include "protocol/state/state.h"
@@ -22,7 +22,7 @@ constexpr TimeNs kLook = 1 * kMillisecond;
 // A repeated request may cover only a part of a block.
 Pull* answer_due(State& s, std::uint32_t answer) {
   Pull* const pull = pull_of_slot(s, answer);
-  if (!pull || !pull->by_lane || !pull->partner->bulk.lane_in) return nullptr;
+  if (!pull || !pull->by_lane || !pull->peer->bulk.lane_in) return nullptr;
   const std::uint32_t last = answer - 1;
   for (std::uint32_t i = 0; i < pull->block_count; i++) {
     const PullBlock& block = pull->block(i);
@@ -44,13 +44,13 @@ void answer_await(LaneAwaited& w, std::uint32_t answer, const Pull& pull) {
 
 }  // namespace
 
-void lane_announced(State& s, Partner& p, std::optional<Seqnum> message, std::uint32_t answer) {
+void lane_announced(State& s, Peer& p, std::optional<Seqnum> message, std::uint32_t answer) {
   if (!p.bulk.lane.present()) return;
   LaneAwaited& w = s.lanes.lane_awaited;
   if (s.now >= w.until) w = {};
   if (answer != 0) {
     const Pull* const pull = answer_due(s, answer);
-    if (!pull || pull->partner != &p) return;  // the data came before the announcement
+    if (!pull || pull->peer != &p) return;  // the data came before the announcement
     w.until = s.now + kLook;
     return answer_await(w, answer, *pull);
   }
@@ -81,17 +81,17 @@ bool lane_awaited(State& s, TimeNs now) {
 namespace {
 
 // Returns the peer whose message comes by the bulk path next; nullptr: not known.
-Partner* medium_sender(State& s) {
+Peer* medium_sender(State& s) {
   const LaneAwaited& w = s.lanes.lane_awaited;
   if (!lane_awaited(s, s.now) || w.replies || w.more || w.answer_count > 0 || w.count != 1) return nullptr;
-  Partner* p = w.messages[0].from;
+  Peer* p = w.messages[0].from;
   return w.messages[0].number == p->counting.next_match ? p : nullptr;
 }
 
 }  // namespace
 
 std::size_t medium_expected(State& s, std::span<ExpectedFrame> out) {
-  Partner* p = medium_sender(s);
+  Peer* p = medium_sender(s);
   // With a checksum the frame must be in one piece.
   if (!p || !p->rx.partial.active || p->agreed.checksum || s.suspended) return 0;
   const Partial& partial = p->rx.partial;

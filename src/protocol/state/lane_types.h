@@ -27,7 +27,7 @@ struct LaneKeyHash {
   }
 };
 
-using LaneOwners = std::unordered_map<LaneKey, Partner*, LaneKeyHash>;
+using LaneOwners = std::unordered_map<LaneKey, Peer*, LaneKeyHash>;
 
 // Trust in one direction of a bulk path that failed. It takes one word, because a large job has many idle
 // peers.
@@ -39,7 +39,7 @@ struct LaneTrust {
 // Data that peers announced by our bulk path.
 struct LaneAwaited {
   struct Message {
-    Partner* from = nullptr;
+    Peer* from = nullptr;
     Seqnum number = 0;  // newest number; those before it are awaited, too
   };
   TimeNs until = 0;

@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cstddef>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/types.h"
 
@@ -14,7 +14,7 @@ namespace omx::protocol {
 namespace {
 constexpr std::size_t kFirstBuckets = 64;
 
-MatchKey message_key(std::uint64_t mask, bool sourced, std::uint64_t info, const Partner* source,
+MatchKey message_key(std::uint64_t mask, bool sourced, std::uint64_t info, const Peer* source,
                      std::uint8_t message_class) {
   return {info & mask, sourced ? source : nullptr, message_class};
 }
@@ -72,7 +72,7 @@ void PostedReceives::remove(Request& receive) {
   size_--;
 }
 
-Request* PostedReceives::find(std::uint64_t match_info, const Partner* source, std::uint32_t session,
+Request* PostedReceives::find(std::uint64_t match_info, const Peer* source, std::uint32_t session,
                               std::uint8_t message_class) {
   Request* best = nullptr;
   for (Table& table : tables_) {
@@ -109,7 +109,7 @@ void UnexpectedQueue::index_insert(std::size_t i, Unexpected& message) {
     if (message.indexed[i].linked()) return;
   }
   const MatchKey key =
-      message_key(index.mask, index.sourced, message.match_info, message.partner, message.message_class);
+      message_key(index.mask, index.sourced, message.match_info, message.peer, message.message_class);
   ListHook& head = index.bucket[key.hash() & (index.buckets - 1)].head;
   ListHook& hook = message.indexed[i];
   hook.prev = head.prev;
@@ -154,12 +154,12 @@ void UnexpectedQueue::remove(Unexpected& message) {
   }
 }
 
-Unexpected* UnexpectedQueue::find(std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
+Unexpected* UnexpectedQueue::find(std::uint64_t match_info, std::uint64_t match_mask, const Peer* source,
                                   std::uint32_t session, std::uint8_t message_class) {
   const bool sourced = source != nullptr;
   const MatchKey key = message_key(match_mask, sourced, match_info, source, message_class);
   const auto matches = [&](const Unexpected& u) {
-    return message_key(match_mask, sourced, u.match_info, u.partner, u.message_class) == key &&
+    return message_key(match_mask, sourced, u.match_info, u.peer, u.message_class) == key &&
            !names_another(session, u.session);
   };
   if (size_ < kScanBelow) {

@@ -16,7 +16,7 @@ namespace omx::protocol {
 // The properties by which a message is matched.
 struct MatchKey {
   std::uint64_t info = 0;
-  const Partner* source = nullptr;  // nullptr where the receive names none
+  const Peer* source = nullptr;  // nullptr where the receive names none
   std::uint8_t message_class = 0;
 
   bool operator==(const MatchKey&) const = default;
@@ -30,7 +30,7 @@ struct MatchKey {
 
 // A message that arrived before its receive.
 struct Unexpected {
-  Partner* partner = nullptr;
+  Peer* peer = nullptr;
   std::uint32_t session = 0xFFFFFFFF;
   std::uint32_t conversation = 0;
   std::uint64_t match_info = 0;
@@ -63,7 +63,7 @@ class PostedReceives {
   void remove(Request& receive);
   // Returns the receive posted first that matches a message from `session` of the source. It stays in the
   // tables.
-  Request* find(std::uint64_t match_info, const Partner* source, std::uint32_t session,
+  Request* find(std::uint64_t match_info, const Peer* source, std::uint32_t session,
                 std::uint8_t message_class);
   std::size_t size() const { return size_; }
   Request* any();  // returns some posted receive, for closing down
@@ -104,7 +104,7 @@ class UnexpectedQueue {
   void remove(Unexpected& message);
   // Returns the oldest message that a receive (info, mask, source and its instance, class) matches. It stays
   // queued.
-  Unexpected* find(std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
+  Unexpected* find(std::uint64_t match_info, std::uint64_t match_mask, const Peer* source,
                    std::uint32_t session, std::uint8_t message_class);
   std::size_t size() const { return size_; }
   Unexpected* front() { return all_.front(); }

@@ -23,19 +23,19 @@ void news_add(State& s, const PeerNews& news) {
 }
 
 // Returns since when the peer owes data of a large message; kNever: it owes none.
-TimeNs pull_waits_since(State& s, const Partner& p) {
+TimeNs pull_waits_since(State& s, const Peer& p) {
   if (p.rx.pulls == 0) return kNever;
   if (s.now < p.liveness.last_heard + kSilenceTold) return p.liveness.last_heard;  // not silent yet
   TimeNs since = kNever;
   for (Pull* pull = s.transfers.pull_list.front(); pull; pull = s.transfers.pull_list.next(*pull))
-    if (pull->partner == &p) since = std::min(since, pull->last_reply);
+    if (pull->peer == &p) since = std::min(since, pull->last_reply);
   return since;
 }
 
-PeerNews about(const State& s, Partner& p, PeerNews::Kind kind) {
+PeerNews about(const State& s, Peer& p, PeerNews::Kind kind) {
   PeerNews news;
   news.kind = kind;
-  news.partner = &p;
+  news.peer = &p;
   news.session = p.session.true_session;
   news.silence = s.now > p.liveness.last_heard ? s.now - p.liveness.last_heard : 0;
   return news;
@@ -43,12 +43,12 @@ PeerNews about(const State& s, Partner& p, PeerNews::Kind kind) {
 
 }  // namespace
 
-void news_back(State& s, Partner& p) {
+void news_back(State& s, Peer& p) {
   p.liveness.silence_told = false;
   news_add(s, about(s, p, PeerNews::Kind::back));
 }
 
-void news_silence_check(State& s, Partner& p, TimeNs& next) {
+void news_silence_check(State& s, Peer& p, TimeNs& next) {
   if (!p.connected() || p.liveness.silence_told || p.self) return;
   TimeNs since = pull_waits_since(s, p);
   TimeNs patience = s.default_timeout;
@@ -71,7 +71,7 @@ void news_silence_check(State& s, Partner& p, TimeNs& next) {
   news_add(s, news);
 }
 
-void news_ended(State& s, Partner& p, Cleanup why, Status status) {
+void news_ended(State& s, Peer& p, Cleanup why, Status status) {
   PeerNews news = about(s, p, PeerNews::Kind::ended);
   news.why = why;
   news.status = status;
@@ -82,13 +82,13 @@ void news_ended(State& s, Partner& p, Cleanup why, Status status) {
   news_add(s, news);
 }
 
-void news_unreached(State& s, Partner& p, Status status) {
+void news_unreached(State& s, Peer& p, Status status) {
   PeerNews news = about(s, p, PeerNews::Kind::unreached);
   news.status = status;
   news_add(s, news);
 }
 
-void news_trains(State& s, Partner& p) {
+void news_trains(State& s, Peer& p) {
   news_add(s, about(s, p, PeerNews::Kind::no_trains));
 }
 

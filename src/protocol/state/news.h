@@ -3,7 +3,7 @@
 // ended, and which messages it lost.
 #pragma once
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/state.h"
 #include "protocol/types.h"
 
@@ -13,18 +13,18 @@ namespace omx::protocol {
 inline constexpr TimeNs kSilenceTold = 10'000 * kMillisecond;
 
 // Notes that a silent peer is heard again. Any valid packet proves that a peer lives.
-void news_back(State& s, Partner& p);
+void news_back(State& s, Peer& p);
 // Reports once that the peer is silent, if something has waited for it long enough. `next`: when to check
 // again.
-void news_silence_check(State& s, Partner& p, TimeNs& next);
+void news_silence_check(State& s, Peer& p, TimeNs& next);
 // Reports that the conversation with the peer has just ended.
-void news_ended(State& s, Partner& p, Cleanup why, Status status);
+void news_ended(State& s, Peer& p, Cleanup why, Status status);
 // Reports that receives or probes which waited for the peer have ended, because it could not be connected to.
-void news_unreached(State& s, Partner& p, Status status);
+void news_unreached(State& s, Peer& p, Status status);
 // Reports that GSO batches to the peer do not arrive, while single frames do.
-void news_trains(State& s, Partner& p);
+void news_trains(State& s, Peer& p);
 
-inline void partner_heard(State& s, Partner& p) {
+inline void peer_heard(State& s, Peer& p) {
   if (p.liveness.silence_told) [[unlikely]]
     news_back(s, p);
   p.liveness.last_heard = s.now;

@@ -14,14 +14,14 @@ namespace omx::protocol {
 
 // Coalescing: short messages to one peer that are about to share a frame (pack.cc).
 struct Packing {
-  Partner* partner = nullptr;                             // nullptr: none
+  Peer* peer = nullptr;                                   // nullptr: none
   bool allowed = false;                                   // messages sent now may wait
   bool announces = false;                                 // announcements of large messages may wait, too
   bool gathers = false;                                   // packets without data may wait, too
   bool packets = false;                                   // the records are packets without data
   std::array<std::byte, wire::kEthernetHeader> ethernet;  // header of those packets
   TimeNs began = 0;
-  const Partner* announced_to = nullptr;  // peer of the last large message
+  const Peer* announced_to = nullptr;  // peer of the last large message
   TimeNs announced = 0;
   Seqnum first = 0;
   std::uint32_t count = 0;

@@ -10,7 +10,7 @@
 
 #include "protocol/counters.h"
 #include "protocol/state/early.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/room.h"
 #include "protocol/state/state.h"
@@ -18,7 +18,7 @@
 
 namespace omx::protocol {
 
-bool peer_reads_parked(const Partner& p) {
+bool peer_reads_parked(const Peer& p) {
   return (p.agreed.features & wire::kFeaturePark) && p.agreed.mode == wire::Mode::omx;
 }
 
@@ -26,41 +26,41 @@ bool sent_eagerly(const Request& r) {
   return r.kind == RequestKind::send && r.send_class != SendClass::large && r.send_class != SendClass::notify;
 }
 
-bool park_waits(const Partner& p) {
+bool park_waits(const Peer& p) {
   return p.parking.park_asked;
 }
 
-void park_told(State& s, Partner& p) {
+void park_told(State& s, Peer& p) {
   p.parking.park_asked = false;
   p.parking.park_range = kParkRange;
   early_drop_data(s, p);
 }
 
-void park_refused(State& s, Partner& p) {
+void park_refused(State& s, Peer& p) {
   held_up_note(s, p, HeldUp::What::data, s.memory.buffers.limit());
   if (s.config.parks && peer_reads_parked(p)) p.parking.park_asked = true;
 }
 
-void park_taken_up(State& s, Partner& p, wire::PacketType type) {
+void park_taken_up(State& s, Peer& p, wire::PacketType type) {
   if (type == wire::PacketType::rndv) s.count(Counter::recv_parked)++;
   p.parking.park_range--;
 }
 
-void park_forget(Partner& p) {
+void park_forget(Peer& p) {
   p.parking.park_asked = false;
   p.parking.park_range = 0;
   p.parking.park_left = p.parking.park_next = 0;
 }
 
 bool park_region(State& s, Request& r) {
-  return s.regions.acquire(r, s.config.parks && peer_reads_parked(*r.partner));
+  return s.regions.acquire(r, s.config.parks && peer_reads_parked(*r.peer));
 }
 
-bool park_defers(const State& s, const Partner& p) {
+bool park_defers(const State& s, const Peer& p) {
   return p.parking.park_left > 0 && s.config.parks && peer_reads_parked(p);
 }
 
-void park_counted(State& s, Partner& p, const Request& r) {
+void park_counted(State& s, Peer& p, const Request& r) {
   if (r.tx.parked) {
     s.count(Counter::send_parked)++;
     if (p.parking.park_left > 0) p.parking.park_left--;
@@ -69,7 +69,7 @@ void park_counted(State& s, Partner& p, const Request& r) {
   }
 }
 
-void park_taken(Partner& p) {
+void park_taken(Peer& p) {
   p.parking.park_next /= 2;
   if (p.parking.park_next < kTrialFirst) p.parking.park_next = p.parking.park_left = 0;
 }

@@ -9,7 +9,7 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct Request;
 struct State;
 
@@ -18,23 +18,23 @@ inline constexpr std::uint16_t kParkRange = kEarlyWindow;
 // How many messages go as envelopes before the next one tries whether there is room again.
 inline constexpr std::uint16_t kTrialFirst = 64, kTrialMost = 1024;
 
-bool peer_reads_parked(const Partner& p);
+bool peer_reads_parked(const Peer& p);
 bool sent_eagerly(const Request& r);
 // Returns whether the next TRUC asks for envelopes. park_told() notes that it does so now.
-bool park_waits(const Partner& p);
-void park_told(State& s, Partner& p);
+bool park_waits(const Peer& p);
+void park_told(State& s, Peer& p);
 // Asks for envelopes, because there was no room for the data of the next message.
-void park_refused(State& s, Partner& p);
+void park_refused(State& s, Peer& p);
 // Notes that a message which was to come as an envelope is complete.
-void park_taken_up(State& s, Partner& p, wire::PacketType type);
-void park_forget(Partner& p);
+void park_taken_up(State& s, Peer& p, wire::PacketType type);
+void park_forget(Peer& p);
 // Gives a large send a region, on any page if its receiver knows pages. Returns false when none is free.
 bool park_region(State& s, Request& r);
 // Returns whether a message goes as an envelope because those before it had to.
-bool park_defers(const State& s, const Partner& p);
+bool park_defers(const State& s, const Peer& p);
 // Counts a message that has left, for the next trial without envelopes.
-void park_counted(State& s, Partner& p, const Request& r);
+void park_counted(State& s, Peer& p, const Request& r);
 // Notes that the receiver took a message with its data.
-void park_taken(Partner& p);
+void park_taken(Peer& p);
 
 }  // namespace omx::protocol

@@ -3,7 +3,7 @@
 
 #include "protocol/direct.h"
 #include "protocol/state/epochs.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
 
@@ -13,13 +13,13 @@ namespace {
 
 std::size_t hash_of(const State& s, NicId nic, std::uint8_t endpoint) {
   const std::uint64_t h = ((nic << 8) | endpoint) * 0x9e3779b97f4a7c15ULL;
-  return static_cast<std::size_t>(h >> 32) & (s.peers.partner_hash.size() - 1);
+  return static_cast<std::size_t>(h >> 32) & (s.peers.chains.size() - 1);
 }
 
 void hash_grow(State& s) {
-  s.peers.partner_hash.assign(s.peers.partner_hash.size() * 4, nullptr);
-  for (Partner* p : s.peers.partners) {
-    Partner*& head = s.peers.partner_hash[hash_of(s, p->nic, p->endpoint)];
+  s.peers.chains.assign(s.peers.chains.size() * 4, nullptr);
+  for (Peer* p : s.peers.by_index) {
+    Peer*& head = s.peers.chains[hash_of(s, p->nic, p->endpoint)];
     p->hash_next = head;
     head = p;
   }
@@ -27,25 +27,25 @@ void hash_grow(State& s) {
 
 }  // namespace
 
-Partner* partner_find(State& s, NicId nic, std::uint8_t endpoint) {
-  Partner* p = s.peers.last_partner;
+Peer* peer_find(State& s, NicId nic, std::uint8_t endpoint) {
+  Peer* p = s.peers.last_found;
   if (p && p->nic == nic && p->endpoint == endpoint) return p;
-  for (p = s.peers.partner_hash[hash_of(s, nic, endpoint)]; p; p = p->hash_next) {
+  for (p = s.peers.chains[hash_of(s, nic, endpoint)]; p; p = p->hash_next) {
     if (p->nic == nic && p->endpoint == endpoint) {
-      s.peers.last_partner = p;
+      s.peers.last_found = p;
       return p;
     }
   }
   return nullptr;
 }
 
-Partner* partner_create(State& s, NicId nic, std::uint8_t endpoint) {
-  if (s.peers.partners.size() >= s.config.max_partners) return nullptr;
-  Partner* p = s.memory.partner_slab.create();
+Peer* peer_create(State& s, NicId nic, std::uint8_t endpoint) {
+  if (s.peers.by_index.size() >= s.config.max_peers) return nullptr;
+  Peer* p = s.memory.peer_slab.create();
   if (!p) return nullptr;
   p->nic = nic;
   p->endpoint = endpoint;
-  p->index = static_cast<std::uint32_t>(s.peers.partners.size());
+  p->index = static_cast<std::uint32_t>(s.peers.by_index.size());
   p->agreed.mode = s.config.mode;
   p->liveness.last_heard = s.now;
   p->counting.epoch = epoch_first(s.config.session);
@@ -55,15 +55,15 @@ Partner* partner_create(State& s, NicId nic, std::uint8_t endpoint) {
     p->agreed.near_rndv_threshold = path.rndv_threshold;
     p->agreed.near_pull_frames = path.pull_frames;
   }
-  s.peers.partners.push_back(p);
-  if (s.peers.partners.size() > s.peers.partner_hash.size()) {
+  s.peers.by_index.push_back(p);
+  if (s.peers.by_index.size() > s.peers.chains.size()) {
     hash_grow(s);
   } else {
-    Partner*& head = s.peers.partner_hash[hash_of(s, nic, endpoint)];
+    Peer*& head = s.peers.chains[hash_of(s, nic, endpoint)];
     p->hash_next = head;
     head = p;
   }
-  partner_update_sizes(s, *p);
+  peer_update_sizes(s, *p);
   return p;
 }
 

@@ -8,10 +8,10 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct State;
 
-Partner* partner_find(State& s, NicId nic, std::uint8_t endpoint);
-Partner* partner_create(State& s, NicId nic, std::uint8_t endpoint);  // nullptr: no memory or slots
+Peer* peer_find(State& s, NicId nic, std::uint8_t endpoint);
+Peer* peer_create(State& s, NicId nic, std::uint8_t endpoint);  // nullptr: no memory or slots
 
 }  // namespace omx::protocol

@@ -9,7 +9,7 @@
 namespace omx::protocol {
 
 struct ProbeWatch {
-  const Partner* partner = nullptr;
+  const Peer* peer = nullptr;
   std::uint32_t session = 0xFFFFFFFF, shunned = 0xFFFFFFFF;  // see ReceiveOp
   bool reach = false;
   TimeNs since = 0, last = 0;

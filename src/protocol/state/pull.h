@@ -13,7 +13,7 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct Request;
 
 // Most blocks in flight of a pull. A striped pull has more, because blocks of slow boards wait in between.
@@ -51,7 +51,7 @@ struct Pull {
   Pull() : timer(TimerKind::pull) {}
 
   Request* request = nullptr;
-  Partner* partner = nullptr;
+  Peer* peer = nullptr;
   std::uint32_t handle = 0;  // slot << 22 | generation
   std::uint32_t region = 0;
   std::uint8_t region_generation = 0;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/mac.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_slots.h"
 #include "protocol/state/state.h"
@@ -22,7 +22,7 @@ bool given(std::span<const ExpectedFrame> places, std::uint32_t handle, std::uin
   });
 }
 
-bool comes_from(const Partner& p, NicId nic) {
+bool comes_from(const Peer& p, NicId nic) {
   return nic == p.nic || (p.rails && p.rails->peer.place(nic) != kRailsMost);
 }
 
@@ -71,7 +71,7 @@ std::size_t pulls_expected(State& s, std::span<ExpectedFrame> out, unsigned rail
     const PullExpected::Asked& asked = e.at(i);
     Pull* pull = pull_of_handle(s, asked.handle);
     // With a checksum the frame must be in one piece.
-    if (!pull || pull->partner->agreed.checksum || pull->partner->agreed.near_frame) continue;
+    if (!pull || pull->peer->agreed.checksum || pull->peer->agreed.near_frame) continue;
     for (std::uint32_t index = asked.first; index < asked.first + asked.frames; index++) {
       if (n == out.size()) return n;
       if (!missing(*pull, index)) continue;
@@ -97,8 +97,8 @@ bool pull_reply_is(State& s, const ExpectedFrame& expected, wire::Frame frame) {
   wire::PullReply packet;
   const std::byte* data = nullptr;
   Pull* pull = pull_of_handle(s, expected.handle);
-  return pull && wire::decode_head(frame, head) == wire::Drop::none && comes_from(*pull->partner, head.src) &&
-         wire::decode_pull_reply(frame, pull->partner->agreed.extended, packet, &data) == wire::Drop::none &&
+  return pull && wire::decode_head(frame, head) == wire::Drop::none && comes_from(*pull->peer, head.src) &&
+         wire::decode_pull_reply(frame, pull->peer->agreed.extended, packet, &data) == wire::Drop::none &&
          (unasked_is(s, *pull, packet.magic, packet.pull_handle) ||
           (packet.magic == (wire::kPullMagic ^ s.config.endpoint) &&
            packet.pull_handle == expected.handle)) &&

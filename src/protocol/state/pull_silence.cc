@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_window.h"
 #include "protocol/state/rails.h"
@@ -12,16 +12,16 @@
 namespace omx::protocol {
 
 TimeNs pull_delay(const State& s, const Pull& pull) {
-  const bool extended = pull.partner->agreed.extended;
-  const TimeNs base = pull.partner->rails ? rails_patience(s, *pull.partner)
-                      : extended          ? pull_patience(s, *pull.partner)
-                                          : s.config.pull_delay;
+  const bool extended = pull.peer->agreed.extended;
+  const TimeNs base = pull.peer->rails ? rails_patience(s, *pull.peer)
+                      : extended       ? pull_patience(s, *pull.peer)
+                                       : s.config.pull_delay;
   return std::min(base << std::min<std::uint32_t>(pull.silent_rounds, 16),
                   std::max(base, s.config.resend_delay_max));
 }
 
 TimeNs pull_silent_since(Pull& pull) {
-  const Partner& p = *pull.partner;
+  const Peer& p = *pull.peer;
   const TimeNs asked = std::max(pull.last_reply, pull.last_asked);
   const PullBlock& oldest = pull.block(0);
   const bool its_turn_comes = oldest.untouched && !oldest.repeated && oldest.asked > p.rx.pull_answered;

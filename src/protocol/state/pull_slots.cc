@@ -4,7 +4,7 @@
 #include <cassert>
 
 #include "base/bytes.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_window.h"
 #include "protocol/state/state.h"
@@ -18,7 +18,7 @@ constexpr unsigned kSlotShift = 22;
 
 }  // namespace
 
-bool pull_slot_allowed(const State& s, const Partner& p) {
+bool pull_slot_allowed(const State& s, const Peer& p) {
   const std::size_t free = kPullSlots - s.transfers.pull_slots.size() + s.transfers.pull_free.size();
   return p.rx.pulls_running < free;
 }
@@ -60,7 +60,7 @@ bool pull_waiting(const Pull& pull) {
 void pull_free(State& s, Pull& pull) {
   pull.all.unlink();
   s.timers.cancel(pull.timer);
-  pull.partner->rx.pulls--;
+  pull.peer->rx.pulls--;
   pull.request->rx.pull = nullptr;
   if (!pull_waiting(pull)) pull_slot_release(s, pull);
   s.memory.pulls.destroy(&pull);
@@ -80,7 +80,7 @@ Pull* pull_of(State& s, const wire::Head& head, wire::Frame frame) {
   const std::uint32_t handle = load_be32(frame.data() + 24), magic = load_be32(frame.data() + 28);
   if (magic != (wire::kPullMagic ^ s.config.endpoint)) return nullptr;
   Pull* pull = pull_of_handle(s, handle);
-  return pull && pull->partner->nic == head.src ? pull : nullptr;
+  return pull && pull->peer->nic == head.src ? pull : nullptr;
 }
 
 }  // namespace omx::protocol

@@ -9,13 +9,13 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct Pull;
 struct State;
 
 // Returns whether a peer may have one more handle. It gets no more than it leaves free, so that the pulls of
 // others go on.
-bool pull_slot_allowed(const State& s, const Partner& p);
+bool pull_slot_allowed(const State& s, const Peer& p);
 bool pull_slot_acquire(State& s, Pull& pull);
 void pull_slot_release(State& s, Pull& pull);
 bool pull_waiting(const Pull& pull);

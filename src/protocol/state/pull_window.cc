@@ -7,7 +7,7 @@
 #include <cassert>
 #include <utility>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_ports.h"
 #include "protocol/state/rails.h"
@@ -132,7 +132,7 @@ void silence_measured(const State& s, PullPort& schedule, const Pull& pull) {
     return;
   // Other answers after repetitions tell less, so they must not make patience grow indefinitely.
   const TimeNs most = pull.silent_rounds > 0 ? s.config.pull_delay_extended : kSilenceMost;
-  const TimeNs since = std::max(pull.quiet_since, pull.partner->rx.pull_heard);
+  const TimeNs since = std::max(pull.quiet_since, pull.peer->rx.pull_heard);
   schedule.silence = std::max(schedule.silence, std::min(s.now - since, most));
 }
 
@@ -140,14 +140,14 @@ void silence_measured(const State& s, PullPort& schedule, const Pull& pull) {
 // request for it can.
 void lateness_measure(const State& s, const Pull& pull, const PullBlock& block) {
   if (block.passed_at == 0 || block.repeated_again) return;
-  RoundTrip& trip = pull.partner->tx.trip;
+  RoundTrip& trip = pull.peer->tx.trip;
   const bool first = block.passed_at > block.asked_last;
   if (first || s.now - block.asked_last < trip.least() / 2) trip.overtaken(s.now, s.now - block.passed_at);
 }
 
 // Measures the time from a request to its first answer. That time is not known if the request was repeated.
 void answer_measure(State& s, Pull& pull, const PullBlock& block) {
-  Partner& p = *pull.partner;
+  Peer& p = *pull.peer;
   if (!block.untouched || block.repeated) return;
   PullPort& port = s.pulling.port(block.rail);
   const TimeNs took = s.now - block.asked_at, least = rtt_least(port);
@@ -187,7 +187,7 @@ std::uint64_t pull_time_of(const PullPort& port, std::uint64_t rate, std::uint64
 }
 
 bool pull_striped(const Pull& pull) {
-  return pull.partner->rails && pull.length >= kRailBytes;
+  return pull.peer->rails && pull.length >= kRailBytes;
 }
 
 std::uint32_t pull_allowed(State& s, unsigned rail) {
@@ -222,7 +222,7 @@ void pulls_init(State& s) {
 }
 
 void pull_enter(State& s, Pull& pull) {
-  if (pull.partner->rx.pulls_running++ == 0) s.pulling.senders++;
+  if (pull.peer->rx.pulls_running++ == 0) s.pulling.senders++;
 }
 
 void pull_pace_begin(State& s, Pull& pull) {
@@ -236,9 +236,9 @@ void pull_leave(State& s, Pull& pull) {
   pull.paced = false;
   if (pull.wanting.linked()) {
     pull.wanting.unlink();
-    if (pull.partner->rx.pulls_wanting.empty()) pull.partner->pull_turn.unlink();
+    if (pull.peer->rx.pulls_wanting.empty()) pull.peer->pull_turn.unlink();
   }
-  if (--pull.partner->rx.pulls_running == 0) s.pulling.senders--;
+  if (--pull.peer->rx.pulls_running == 0) s.pulling.senders--;
 }
 
 void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
@@ -250,7 +250,7 @@ void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
   silence_measured(s, port, pull);
   if (rails_used(s)) rate_measured(port, s.now, bytes);
   if (pull.paced) s.pulling.pace.arrived(s.now, bytes);
-  Partner& p = *pull.partner;
+  Peer& p = *pull.peer;
   p.rx.pull_heard = s.now;
   if (block.untouched && !block.repeated) p.rx.pull_answered = std::max(p.rx.pull_answered, block.asked);
   block.untouched = false;
@@ -290,7 +290,7 @@ void pull_lost(State& s, const Pull& pull, const PullBlock& block) {
   w.bytes = std::min(std::max(w.bytes - w.bytes / 4, least), window_most(port, s.config.pull_window_bytes));
 }
 
-TimeNs pull_patience(const State& s, const Partner& p) {
+TimeNs pull_patience(const State& s, const Peer& p) {
   TimeNs silence = 0;
   for (unsigned rail = 0; rail < std::max<unsigned>(s.config.rails.count, 1); rail++) {
     const PullPort& port = s.pulling.port(rail);

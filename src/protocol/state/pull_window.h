@@ -43,6 +43,6 @@ void pull_repeated(State& s, Pull& pull);
 void pull_ahead_lost(State& s, const PullBlock& block);
 void pull_lost(State& s, const Pull& pull, const PullBlock& block);
 // Returns how long a first answer may take.
-TimeNs pull_patience(const State& s, const Partner& p);
+TimeNs pull_patience(const State& s, const Peer& p);
 
 }  // namespace omx::protocol

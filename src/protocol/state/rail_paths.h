@@ -41,6 +41,6 @@ struct Rails {
 };
 
 // Boards, with their endpoint, of peers that are known by another board.
-using RailAliases = std::unordered_map<std::uint64_t, Partner*>;
+using RailAliases = std::unordered_map<std::uint64_t, Peer*>;
 
 }  // namespace omx::protocol

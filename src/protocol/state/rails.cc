@@ -27,7 +27,7 @@ std::uint64_t rail_alias_key(NicId nic, std::uint8_t endpoint) {
   return nic << 8 | endpoint;
 }
 
-Partner* rail_alias_find(const State& s, NicId nic, std::uint8_t endpoint) {
+Peer* rail_alias_find(const State& s, NicId nic, std::uint8_t endpoint) {
   const auto alias = s.rails.rail_aliases.find(rail_alias_key(nic, endpoint));
   return alias == s.rails.rail_aliases.end() ? nullptr : alias->second;
 }
@@ -36,15 +36,15 @@ bool rail_usable(const State& s, const RailPath& path, unsigned rail) {
   return path.up() && !(s.rails.rails_gone >> rail & 1);
 }
 
-std::uint32_t rail_frame_wanted(const Partner& p) {
+std::uint32_t rail_frame_wanted(const Peer& p) {
   return std::max(p.agreed.frame_max, p.agreed.frame_in);
 }
 
-bool rails_busy(const Partner& p) {
+bool rails_busy(const Peer& p) {
   return p.rx.pulls > 0 || !p.tx.unacked.empty() || !p.tx.await_notify.empty() || !p.tx.connects.empty();
 }
 
-bool rail_probe_needed(const State& s, const Partner& p, unsigned rail) {
+bool rail_probe_needed(const State& s, const Peer& p, unsigned rail) {
   const Rails& rails = *p.rails;
   const RailPath& path = rails.paths[rail];
   if (s.rails.rails_gone >> rail & 1) return false;
@@ -55,7 +55,7 @@ bool rail_probe_needed(const State& s, const Partner& p, unsigned rail) {
   return p.rx.pulls > 0 && (!path.up() || path.frame < rail_frame_wanted(p));
 }
 
-TimeNs rail_patience(const State& s, const Partner& p, const RailPath& path) {
+TimeNs rail_patience(const State& s, const Peer& p, const RailPath& path) {
   const TimeNs learnt = s.now < path.patience_until ? path.patience : 0;
   return std::max({pull_patience(s, p), kPatience, learnt});
 }
@@ -71,7 +71,7 @@ void rail_prove(State& s, RailPath& path) {
   s.count(Counter::rail_proven)++;
 }
 
-void rails_forget(State& s, Partner& p) {
+void rails_forget(State& s, Peer& p) {
   if (!p.rails) return;
   for (std::size_t i = 1; i < p.rails->peer.count; i++)
     s.rails.rail_aliases.erase(rail_alias_key(p.rails->peer.nics[i], p.endpoint));
@@ -79,9 +79,9 @@ void rails_forget(State& s, Partner& p) {
   p.rails = nullptr;
 }
 
-unsigned rails_usable(const State& s, const Partner& p, std::uint32_t unit) {
+unsigned rails_usable(const State& s, const Peer& p, std::uint32_t unit) {
   unsigned bits = 0;
-  const std::uint32_t frame = unit + static_cast<std::uint32_t>(wire::kBulkHeader) + partner_overhead(p);
+  const std::uint32_t frame = unit + static_cast<std::uint32_t>(wire::kBulkHeader) + peer_overhead(p);
   for (unsigned i = 0; i < p.rails->count; i++) {
     const RailPath& path = p.rails->paths[i];
     if (rail_usable(s, path, i) && path.frame >= frame) bits |= 1U << i;
@@ -89,7 +89,7 @@ unsigned rails_usable(const State& s, const Partner& p, std::uint32_t unit) {
   return bits ? bits : 1U << p.rails->home;
 }
 
-TimeNs rails_due(const State& s, const Partner& p) {
+TimeNs rails_due(const State& s, const Peer& p) {
   TimeNs due = kNever;
   if (!rails_busy(p)) return due;
   for (unsigned i = 0; i < p.rails->count; i++) {
@@ -98,16 +98,16 @@ TimeNs rails_due(const State& s, const Partner& p) {
   return std::max(due, s.now + 1);
 }
 
-TimeNs rails_patience(const State& s, const Partner& p) {
+TimeNs rails_patience(const State& s, const Peer& p) {
   TimeNs most = 0;
   for (const RailPath& path : p.rails->paths) most = std::max(most, rail_patience(s, p, path));
   return most;
 }
 
 bool rail_is_late(const State& s, const Pull& pull, const PullBlock& block) {
-  if (!pull.partner->rails) return false;
-  const RailPath& path = pull.partner->rails->paths[block.rail];
-  return s.now > std::max(block.asked_at, path.heard) + rail_patience(s, *pull.partner, path);
+  if (!pull.peer->rails) return false;
+  const RailPath& path = pull.peer->rails->paths[block.rail];
+  return s.now > std::max(block.asked_at, path.heard) + rail_patience(s, *pull.peer, path);
 }
 
 }  // namespace omx::protocol

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/rail_paths.h"
 #include "protocol/state/state.h"
@@ -18,20 +18,20 @@ inline constexpr std::uint32_t kRailBytes = 64 * 1024;
 inline constexpr std::uint32_t kRailAnyFrame = ~std::uint32_t{0};
 
 std::uint64_t rail_alias_key(NicId nic, std::uint8_t endpoint);
-Partner* rail_alias_find(const State& s, NicId nic, std::uint8_t endpoint);
+Peer* rail_alias_find(const State& s, NicId nic, std::uint8_t endpoint);
 bool rail_usable(const State& s, const RailPath& path, unsigned rail);
 // Returns the largest frame that is sent to a peer by any path.
-std::uint32_t rail_frame_wanted(const Partner& p);
-bool rails_busy(const Partner& p);
-bool rail_probe_needed(const State& s, const Partner& p, unsigned rail);
-TimeNs rail_patience(const State& s, const Partner& p, const RailPath& path);
+std::uint32_t rail_frame_wanted(const Peer& p);
+bool rails_busy(const Peer& p);
+bool rail_probe_needed(const State& s, const Peer& p, unsigned rail);
+TimeNs rail_patience(const State& s, const Peer& p, const RailPath& path);
 // Notes that something we waited for came by a path.
 void rail_prove(State& s, RailPath& path);
-void rails_forget(State& s, Partner& p);
+void rails_forget(State& s, Peer& p);
 // Returns the boards that may carry replies with `unit` data bytes, as bits.
-unsigned rails_usable(const State& s, const Partner& p, std::uint32_t unit);
-TimeNs rails_due(const State& s, const Partner& p);
-TimeNs rails_patience(const State& s, const Partner& p);
+unsigned rails_usable(const State& s, const Peer& p, std::uint32_t unit);
+TimeNs rails_due(const State& s, const Peer& p);
+TimeNs rails_patience(const State& s, const Peer& p);
 bool rail_is_late(const State& s, const Pull& pull, const PullBlock& block);
 
 // Returns whether the endpoint has several boards.

@@ -9,11 +9,11 @@
 // The peer's application does not notice.
 #include "protocol/state/reference.h"
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 
 namespace omx::protocol {
 
-void reference_adopt(Partner& p, std::uint32_t session, Seqnum start) {
+void reference_adopt(Peer& p, std::uint32_t session, Seqnum start) {
   if (p.session.true_session != session) {
     p.counting.next_send = p.counting.next_acked = start;
     p.counting.acked_since_asked = 0;
@@ -21,7 +21,7 @@ void reference_adopt(Partner& p, std::uint32_t session, Seqnum start) {
   p.session.true_session = session;
 }
 
-bool reference_out_of_step(const Partner& p, Seqnum start) {
+bool reference_out_of_step(const Peer& p, Seqnum start) {
   const std::uint32_t ahead = seq_diff(start, p.counting.next_send);
   return !seq_same_session(start, p.counting.next_send) || (ahead > 0 && ahead < kSeqSpace / 2);
 }
@@ -29,14 +29,14 @@ bool reference_out_of_step(const Partner& p, Seqnum start) {
 namespace {
 
 // Returns whether a reply wants a number again that the peer had acknowledged when it was asked.
-bool went_back(const Partner& p, Seqnum start) {
+bool went_back(const Peer& p, Seqnum start) {
   const std::uint32_t behind = seq_diff(p.counting.next_acked, start);
   return behind > p.counting.acked_since_asked && behind < kSeqSpace / 2;
 }
 
 }  // namespace
 
-bool reference_in_step(Partner& p, std::uint32_t session, Seqnum start) {
+bool reference_in_step(Peer& p, std::uint32_t session, Seqnum start) {
   if (!p.connected() || p.session.true_session != session) return false;
   if (!p.session.back_known && p.outstanding() == 0) {  // the peer's count begins with this answer
     p.counting.next_send = p.counting.next_acked = start;

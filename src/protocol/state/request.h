@@ -12,7 +12,7 @@
 namespace omx::protocol {
 
 struct MultiReceive;
-struct Partner;
+struct Peer;
 struct Pull;
 struct State;
 struct Unexpected;
@@ -77,7 +77,7 @@ struct RequestTx {
 // State that only a receive needs.
 struct RequestRx {
   std::uint64_t match_mask = 0;
-  const Partner* source = nullptr;  // the only peer it takes messages from, if any
+  const Peer* source = nullptr;     // the only peer it takes messages from, if any
   std::uint64_t order = 0;          // order of posting
   Pull* pull = nullptr;             // running pull
   MultiReceive* multi = nullptr;    // the multi-receive buffer that it belongs to
@@ -112,7 +112,7 @@ struct Request {
   std::uint32_t conversation = 0;      // completion: with the remote endpoint
   std::uint32_t shunned = 0xFFFFFFFF;  // connect, receive: see ReceiveOp
 
-  Partner* partner = nullptr;
+  Peer* peer = nullptr;
   std::uint64_t match_info = 0;
   void* context = nullptr;
   std::uint64_t data = 0;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "protocol/direct.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
 
@@ -22,7 +22,7 @@ constexpr unsigned kAgainDoublings = 10;
 }  // namespace
 
 TimeNs passed_due(const Request& r) {
-  const Partner& p = *r.partner;
+  const Peer& p = *r.peer;
   const TimeNs lateness = r.tx.by_lane ? kLaneLateness : p.tx.trip.lateness();
   if (r.resends == 0) return r.tx.passed_at + lateness;
   return std::max(r.tx.passed_at + lateness,
@@ -31,7 +31,7 @@ TimeNs passed_due(const Request& r) {
 
 namespace {
 
-TimeNs answer_time(const State& s, const Partner& p) {
+TimeNs answer_time(const State& s, const Peer& p) {
   if (!p.agreed.extended) return s.config.resend_delay;
   if (!p.tx.trip.known()) return s.config.resend_delay_extended;
   return std::max(s.config.resend_delay_least, std::min(p.tx.trip.patience(), s.config.resend_delay_max));
@@ -39,29 +39,29 @@ TimeNs answer_time(const State& s, const Partner& p) {
 
 }  // namespace
 
-TimeNs partner_rto(const State& s, const Partner& p) {
+TimeNs peer_rto(const State& s, const Peer& p) {
   const TimeNs base = answer_time(s, p);
-  return partner_spread(
+  return peer_spread(
       s, p,
       std::min(base << std::min<unsigned>(p.tx.backoff, 16), std::max(base, s.config.resend_delay_max)));
 }
 
-TimeNs partner_spread(const State& s, const Partner& p, TimeNs delay) {
+TimeNs peer_spread(const State& s, const Peer& p, TimeNs delay) {
   const std::uint64_t pair = (s.config.nic * 31 + s.config.endpoint) ^ (p.nic << 16) ^ p.endpoint;
   return delay + delay / 4 * ((pair * 0x9E3779B97F4A7C15ULL) >> 56) / 256;
 }
 
-bool partner_reads_later(const State& s, const Partner& p) {
+bool peer_reads_later(const State& s, const Peer& p) {
   return p.agreed.near_frame != 0 && s.config.direct && s.config.direct->unread(p.nic, p.endpoint);
 }
 
-TimeNs request_silent_since(const Partner& p, const Request& r) {
+TimeNs request_silent_since(const Peer& p, const Request& r) {
   if (!p.agreed.extended && (r.phase == Phase::unacked || p.held_back())) return r.first_sent;
   return std::max(p.liveness.last_heard, r.first_sent);
 }
 
-TimeNs resend_due(const State& s, const Partner& p, const Request& oldest) {
-  return std::max(oldest.last_sent, p.tx.acked_at) + partner_rto(s, p);
+TimeNs resend_due(const State& s, const Peer& p, const Request& oldest) {
+  return std::max(oldest.last_sent, p.tx.acked_at) + peer_rto(s, p);
 }
 
 TimeNs ping_interval(const State& s, TimeNs patience) {
@@ -70,8 +70,8 @@ TimeNs ping_interval(const State& s, TimeNs patience) {
 
 TimeNs connect_delay(const State& s, const Request& r) {
   const TimeNs first = s.config.extension ? s.config.resend_delay_extended : s.config.resend_delay;
-  return partner_spread(
-      s, *r.partner,
+  return peer_spread(
+      s, *r.peer,
       std::min(first << std::min<unsigned>(r.resends, 16), std::max(s.config.resend_delay, first)));
 }
 

@@ -7,7 +7,7 @@
 #include "base/buffer_pool.h"
 #include "protocol/memory_share.h"
 #include "protocol/state/matching.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/state.h"
 
 namespace omx::protocol {
@@ -51,7 +51,7 @@ bool grow_in(State& s, std::size_t needed) {
 
 }  // namespace
 
-bool room_for(State& s, const Partner& p, std::size_t bytes) {
+bool room_for(State& s, const Peer& p, std::size_t bytes) {
   const std::size_t held = s.buffers_held();
   const std::size_t after = held + sizeof(Unexpected) + (bytes > 0 ? BufferPool::capacity_of(bytes) : 0);
   if (after > s.memory.buffers.limit() && !grow_in(s, after - s.memory.buffers.limit())) return false;
@@ -62,7 +62,7 @@ bool room_for(State& s, const Partner& p, std::size_t bytes) {
   return part <= s.memory.buffers.limit() - held + more;
 }
 
-bool room_for_envelope(const State& s, const Partner& p) {
+bool room_for_envelope(const State& s, const Peer& p) {
   const std::uint64_t most = s.config.envelope_bytes, held = s.room.envelopes * sizeof(Unexpected);
   if (held + sizeof(Unexpected) > most) return false;
   const std::uint64_t part = (p.rx.envelopes + std::uint64_t{1}) * sizeof(Unexpected);
@@ -97,7 +97,7 @@ void room_return(State& s) {
     s.config.share->give(std::exchange(s.room.granted_in, 0) + std::exchange(s.room.granted_out, 0));
 }
 
-void held_up_note(State& s, Partner& p, HeldUp::What what, std::uint64_t bound) {
+void held_up_note(State& s, Peer& p, HeldUp::What what, std::uint64_t bound) {
   const auto bit = static_cast<std::uint8_t>(1U << static_cast<unsigned>(what));
   if (s.room.held_up_told & bit) return;
   s.room.held_up_told |= bit;

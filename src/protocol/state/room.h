@@ -14,8 +14,8 @@ struct State;
 
 // Returns whether there is room for the data of a message from that peer. room_for_envelope() asks for its
 // envelope alone, and room_for_early() for a frame that came early.
-bool room_for(State& s, const Partner& p, std::size_t bytes);
-bool room_for_envelope(const State& s, const Partner& p);
+bool room_for(State& s, const Peer& p, std::size_t bytes);
+bool room_for_envelope(const State& s, const Peer& p);
 bool room_for_early(State& s, std::size_t bytes);
 // Gives back shared memory after some became free.
 void room_left(State& s);
@@ -25,6 +25,6 @@ void room_left_by_copy(State& s);
 // Gives back all shared memory at the end of the engine.
 void room_return(State& s);
 // Notes a limit that kept something waiting, to be reported to the user once.
-void held_up_note(State& s, Partner& p, HeldUp::What what, std::uint64_t bound);
+void held_up_note(State& s, Peer& p, HeldUp::What what, std::uint64_t bound);
 
 }  // namespace omx::protocol

@@ -39,7 +39,7 @@ bool send_buffer(State& s, Request& r) {
   if (std::byte* memory = r.msg_length > 0 ? room_for_copy(s, r.msg_length) : nullptr) {
     send_copy_fill(r, memory);
   } else if (r.msg_length > 0) {
-    held_up_note(s, *r.partner, HeldUp::What::copies, s.memory.send_buffers.limit());
+    held_up_note(s, *r.peer, HeldUp::What::copies, s.memory.send_buffers.limit());
     return false;
   }
   return r.tx.buffered = true;

@@ -22,11 +22,11 @@ wire::Sizes mxoe_sizes(std::uint32_t frame, std::uint32_t overhead) {
 
 }  // namespace
 
-std::uint32_t partner_overhead(const Partner& p) {
+std::uint32_t peer_overhead(const Peer& p) {
   return p.agreed.checksum ? wire::kChecksumBytes : 0;
 }
 
-std::uint32_t lane_frame(const State& s, const Partner& p) {
+std::uint32_t lane_frame(const State& s, const Peer& p) {
   return std::min(s.config.lane.frame, p.bulk.lane.frame);
 }
 
@@ -37,18 +37,17 @@ void lane_resize(State& s, std::uint32_t own_frame_before) {
   frame = static_cast<std::uint16_t>(std::clamp<std::int64_t>(grown, kMtuLeast, wire::kGsoBatchBytes));
 }
 
-wire::Sizes lane_sizes(const State& s, const Partner& p) {
-  return wire::extended_sizes(p.agreed.mode, lane_frame(s, p), partner_overhead(p));
+wire::Sizes lane_sizes(const State& s, const Peer& p) {
+  return wire::extended_sizes(p.agreed.mode, lane_frame(s, p), peer_overhead(p));
 }
 
-void partner_update_sizes(State& s, Partner& p) {
+void peer_update_sizes(State& s, Peer& p) {
   if (p.agreed.mode == wire::Mode::mxoe) {
-    p.agreed.sizes = mxoe_sizes(p.agreed.extended ? p.agreed.frame_agreed : s.own_frame, partner_overhead(p));
+    p.agreed.sizes = mxoe_sizes(p.agreed.extended ? p.agreed.frame_agreed : s.own_frame, peer_overhead(p));
   } else if (p.agreed.extended) {
-    p.agreed.sizes = wire::extended_sizes(p.agreed.mode, p.agreed.frame_max, partner_overhead(p));
+    p.agreed.sizes = wire::extended_sizes(p.agreed.mode, p.agreed.frame_max, peer_overhead(p));
     p.agreed.sizes.pull_reply_max =
-        wire::extended_sizes(p.agreed.mode, std::max(p.agreed.frame_max, p.agreed.frame_in),
-                             partner_overhead(p))
+        wire::extended_sizes(p.agreed.mode, std::max(p.agreed.frame_max, p.agreed.frame_in), peer_overhead(p))
             .pull_reply_max;
     if (p.bulk.lane.present())
       p.agreed.sizes.medium_frag = std::min(p.agreed.sizes.medium_frag, lane_sizes(s, p).medium_frag);
@@ -65,23 +64,23 @@ void partner_update_sizes(State& s, Partner& p) {
   p.agreed.rndv_threshold = std::clamp<std::uint32_t>(wanted, wire::kSmallMax, limit);
 }
 
-std::uint32_t eager_limit(const State& s, const Partner& p) {
+std::uint32_t eager_limit(const State& s, const Peer& p) {
   const bool trains = p.bulk.lane_out || (p.bulk.lane.present() && !s.config.lane_fragments);
   if (!trains) return p.agreed.rndv_threshold;
   const std::uint32_t most = std::min(p.agreed.sizes.medium_max(), base_medium_max(s));
   return std::max(std::min(s.config.lane_rndv_threshold, most), p.agreed.rndv_threshold);
 }
 
-std::uint32_t medium_unit(const Partner& p) {
+std::uint32_t medium_unit(const Peer& p) {
   return p.agreed.sizes.medium_frag;
 }
 
-bool medium_fits(const Partner& p, const Request& r) {
+bool medium_fits(const Peer& p, const Request& r) {
   return r.kind != RequestKind::send || r.send_class != SendClass::medium ||
          r.msg_length <= kMaxFragments * medium_unit(p);
 }
 
-std::uint32_t lane_unit(const State& s, const Partner& p, std::uint32_t length) {
+std::uint32_t lane_unit(const State& s, const Peer& p, std::uint32_t length) {
   const std::uint32_t most = medium_unit(p), overhead = lane_frame(s, p) - lane_sizes(s, p).medium_frag;
   const std::uint32_t unit = wire::train_unit(length, most, overhead);
   return (length + unit - 1) / unit <= kMaxFragments ? unit : most;

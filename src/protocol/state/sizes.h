@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
 #include "wire/sizes.h"
@@ -16,19 +16,19 @@ inline constexpr std::uint32_t kFragmentHeaders = 114;  // most bytes of a base 
 // Sizes outside these limits make no sense. The loopback's 65536 is more than a frame length can express.
 inline constexpr std::uint32_t kMtuLeast = 256, kMtuMost = 65535;
 
-std::uint32_t partner_overhead(const Partner& p);
-std::uint32_t lane_frame(const State& s, const Partner& p);
+std::uint32_t peer_overhead(const Peer& p);
+std::uint32_t lane_frame(const State& s, const Peer& p);
 // Adapts the frames of the bulk path after our MTU changed.
 void lane_resize(State& s, std::uint32_t own_frame_before);
 // Returns the sizes of frames by the bulk path of a peer.
-wire::Sizes lane_sizes(const State& s, const Partner& p);
+wire::Sizes lane_sizes(const State& s, const Peer& p);
 // Derives the sizes for a peer from mode, agreed features and the proven frame.
-void partner_update_sizes(State& s, Partner& p);
-std::uint32_t eager_limit(const State& s, const Partner& p);
-std::uint32_t medium_unit(const Partner& p);
-bool medium_fits(const Partner& p, const Request& r);
+void peer_update_sizes(State& s, Peer& p);
+std::uint32_t eager_limit(const State& s, const Peer& p);
+std::uint32_t medium_unit(const Peer& p);
+bool medium_fits(const Peer& p, const Request& r);
 // Returns the fragment size of a message that needs kLaneFragments or more fragments.
-std::uint32_t lane_unit(const State& s, const Partner& p, std::uint32_t length);
+std::uint32_t lane_unit(const State& s, const Peer& p, std::uint32_t length);
 
 // Returns the length up to which messages are medium. A message sent with large fragments must still fit the
 // mask if the frame falls back to the base size.
@@ -37,7 +37,7 @@ inline std::uint32_t base_medium_max(const State& s) {
 }
 
 // Returns the largest frame that we can exchange with the peer, as far as we know.
-inline std::uint32_t partner_frame(const State& s, const Partner& p) {
+inline std::uint32_t peer_frame(const State& s, const Peer& p) {
   return p.agreed.near_frame ? p.agreed.near_frame : s.own_frame;
 }
 

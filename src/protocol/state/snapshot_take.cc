@@ -8,7 +8,7 @@
 #include "base/list.h"
 #include "protocol/snapshot.h"
 #include "protocol/state/matching.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
@@ -28,13 +28,13 @@ std::uint32_t length_of(ItemList& list) {
   return n;
 }
 
-bool busy(Partner& p) {
+bool busy(Peer& p) {
   return !p.tx.queued.empty() || !p.tx.unacked.empty() || !p.tx.await_notify.empty() ||
          !p.tx.connects.empty() || p.rx.pulls > 0 || p.rx.unexpected_bytes > 0;
 }
 
-PartnerRow row_of(Partner& p) {
-  PartnerRow row;
+PeerRow row_of(Peer& p) {
+  PeerRow row;
   row.nic = p.nic;
   row.endpoint = p.endpoint;
   row.self = p.self;
@@ -91,7 +91,7 @@ class First {
   std::array<T*, kMost> items_;
 };
 
-bool more_interesting(Partner* a, Partner* b) {
+bool more_interesting(Peer* a, Peer* b) {
   const bool x = busy(*a), y = busy(*b);
   return x != y ? x : a->liveness.last_heard > b->liveness.last_heard;
 }
@@ -106,7 +106,7 @@ class PendingWriter {
 
   bool full() const { return out_.pending_rows == out_.pending.size(); }
 
-  PendingRow* row(const Partner* peer) {
+  PendingRow* row(const Peer* peer) {
     if (full()) {
       out_.pending_cut = true;
       return nullptr;
@@ -122,7 +122,7 @@ class PendingWriter {
   }
 
   void request(const Request& r, PendingRow::What what) {
-    PendingRow* const row = this->row(r.partner ? r.partner : r.rx.source);
+    PendingRow* const row = this->row(r.peer ? r.peer : r.rx.source);
     if (!row) return;
     row->what = what;
     row->forgotten = r.user_gone;
@@ -148,7 +148,7 @@ class PendingWriter {
   }
 
   void message(const Unexpected& u) {
-    PendingRow* const row = this->row(u.partner);
+    PendingRow* const row = this->row(u.peer);
     if (!row) return;
     row->what = PendingRow::What::message;
     row->match_info = u.match_info;
@@ -171,21 +171,21 @@ void snapshot_take(State& s, Snapshot& out) {
   out.unexpected_bytes = s.buffers_held();
   out.pulls_running = length_of(s.transfers.pull_list);
   out.pulls_waiting = length_of(s.transfers.pull_waiting);
-  out.partners = static_cast<std::uint32_t>(s.peers.partners.size());
+  out.peers = static_cast<std::uint32_t>(s.peers.by_index.size());
   out.pending_rows = 0;
   out.pending_cut = false;
 
-  First<Partner, Snapshot::kPartners, bool (*)(Partner*, Partner*)> partners(more_interesting);
+  First<Peer, Snapshot::kPeers, bool (*)(Peer*, Peer*)> peers(more_interesting);
   std::uint32_t looked = 0;
-  for (Partner* p : s.peers.partners) {
+  for (Peer* p : s.peers.by_index) {
     if (!p || (p->self && p->figures.messages_sent == 0)) continue;
     if (looked++ == Snapshot::kLook) break;
-    partners.offer(p);
+    peers.offer(p);
   }
   PendingWriter pending(out);
-  out.partner_rows = 0;
-  for (Partner* const p : partners.sorted()) {
-    out.partner[out.partner_rows++] = row_of(*p);
+  out.peer_rows = 0;
+  for (Peer* const p : peers.sorted()) {
+    out.peer[out.peer_rows++] = row_of(*p);
     for (auto* list : {&p->tx.connects, &p->tx.queued, &p->tx.unacked, &p->tx.await_notify})
       pending.requests(*list);
   }
@@ -207,8 +207,8 @@ void snapshot_take(State& s, Snapshot& out) {
   if (s.matching.unexpected.size() > 0 && pending.full()) out.pending_cut = true;
 
   // Readers compare these times with their own clock.
-  for (std::uint32_t i = 0; i < out.partner_rows; i++)
-    if (out.partner[i].last_heard) out.partner[i].last_heard += s.absent;
+  for (std::uint32_t i = 0; i < out.peer_rows; i++)
+    if (out.peer[i].last_heard) out.peer[i].last_heard += s.absent;
   for (std::uint32_t i = 0; i < out.pending_rows; i++)
     if (out.pending[i].since) out.pending[i].since += s.absent;
 }

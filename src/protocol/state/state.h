@@ -20,7 +20,7 @@
 #include "protocol/state/matching.h"
 #include "protocol/state/multi_receive.h"
 #include "protocol/state/packing.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/probe_watch.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_ports.h"
@@ -51,15 +51,15 @@ struct EngineMemory {
   Slab<Pull> pulls;
   Slab<MultiReceive, 16> multis;
   Slab<EarlyWindow, 4> early_windows;
-  Slab<Partner, 16> partner_slab;
+  Slab<Peer, 16> peer_slab;
 };
 
 struct EnginePeers {
-  std::vector<Partner*> partners;  // by index; 0 is this endpoint itself
-  std::vector<Partner*> partner_hash = std::vector<Partner*>(64, nullptr);  // chains by (nic, endpoint)
-  Partner* last_partner = nullptr;
-  Partner* myself = nullptr;
-  Partner* silent = nullptr;  // peer whose last connect had no answer
+  std::vector<Peer*> by_index;                                  // [0] is this endpoint itself
+  std::vector<Peer*> chains = std::vector<Peer*>(64, nullptr);  // chains by (nic, endpoint)
+  Peer* last_found = nullptr;
+  Peer* myself = nullptr;
+  Peer* silent = nullptr;  // peer whose last connect had no answer
 };
 
 // Messages and receives that wait for each other.
@@ -144,7 +144,7 @@ struct State {
   EngineCompletion completion;
   Room room;
   Regions regions;  // of large sends
-  List<Partner, &Partner::region_wait> region_waiters;
+  List<Peer, &Peer::region_wait> region_waiters;
   PullSchedule pulling;
   EngineTransfers transfers;
   EngineRails rails;
@@ -153,7 +153,7 @@ struct State {
   EngineProbing probing;
   Packing packing;
   TimerHeap timers;
-  List<Partner, &Partner::ack_now> ack_now;
+  List<Peer, &Peer::ack_now> ack_now;
 
   std::uint64_t& count(Counter id) { return counters[id]; }
   // Returns the bytes that Config::buffer_bytes bounds.

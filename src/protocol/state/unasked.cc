@@ -12,7 +12,7 @@
 
 #include "protocol/counters.h"
 #include "protocol/state/lane.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
@@ -35,11 +35,11 @@ std::uint32_t unasked_key(const wire::Rndv& rndv) {
   return rndv.rdma_id | std::uint32_t{rndv.rdma_seqnum} << 8 | std::uint32_t{rndv.seqnum} << 16;
 }
 
-bool unasked_by_lane(const Partner& p, std::uint32_t length) {
+bool unasked_by_lane(const Peer& p, std::uint32_t length) {
   return p.bulk.lane_out && length >= kLaneBytes && !p.rails;
 }
 
-void unasked_notified(State& s, Partner& p, Request& r, bool more) {
+void unasked_notified(State& s, Peer& p, Request& r, bool more) {
   if (std::exchange(r.tx.announced, false)) p.bulk.larges_out--;
   p.bulk.unasked_until = more ? s.now + kLeaveLasts : 0;
   if (!r.tx.unasked) return;
@@ -48,10 +48,10 @@ void unasked_notified(State& s, Partner& p, Request& r, bool more) {
   p.bulk.unasked_skip = p.bulk.unasked_pause;
 }
 
-bool unasked_leave(State& s, const Partner& p, bool useful) {
+bool unasked_leave(State& s, const Peer& p, bool useful) {
   UnaskedLeave* place = nullptr;
   for (UnaskedLeave& leave : s.transfers.unasked.leaves) {
-    const bool its_own = leave.partner == &p;
+    const bool its_own = leave.peer == &p;
     if (its_own) leave = {};
     if (its_own || (!place && s.now >= leave.until)) place = &leave;
   }
@@ -71,7 +71,7 @@ std::uint32_t unasked_expect(State& s, Pull& pull, const wire::Rndv& rndv) {
        other = s.transfers.unasked.running.next(*other))
     running++;
   if (running >= kRunningMost) return 0;
-  const Partner& p = *pull.partner;
+  const Peer& p = *pull.peer;
   const std::uint32_t key = unasked_key(rndv);
   const UnaskedLost lost{p.nic, wire::unasked_magic(s.config.endpoint, p.endpoint), key};
   if (std::find(s.transfers.unasked.lost.begin(), s.transfers.unasked.lost.end(), lost) !=
@@ -88,7 +88,7 @@ Pull* unasked_find(State& s, NicId nic, std::uint32_t magic, std::uint32_t key) 
   if (!wire::unasked(magic)) return nullptr;
   for (Pull* pull = s.transfers.unasked.running.front(); pull;
        pull = s.transfers.unasked.running.next(*pull)) {
-    if (unasked_is(s, *pull, magic, key) && pull->partner->nic == nic) return pull;
+    if (unasked_is(s, *pull, magic, key) && pull->peer->nic == nic) return pull;
   }
   // The RNDV of this message may still be on its way.
   const UnaskedLost lost{nic, magic, key};
@@ -100,7 +100,7 @@ Pull* unasked_find(State& s, NicId nic, std::uint32_t magic, std::uint32_t key) 
 
 bool unasked_is(const State& s, const Pull& pull, std::uint32_t magic, std::uint32_t key) {
   return pull.unasked_hook.linked() && pull.unasked_key == key &&
-         magic == wire::unasked_magic(s.config.endpoint, pull.partner->endpoint);
+         magic == wire::unasked_magic(s.config.endpoint, pull.peer->endpoint);
 }
 
 }  // namespace omx::protocol

@@ -9,18 +9,18 @@
 
 namespace omx::protocol {
 
-struct Partner;
+struct Peer;
 struct Pull;
 struct Request;
 struct State;
 
 std::uint32_t unasked_key(const wire::Rndv& rndv);
-bool unasked_by_lane(const Partner& p, std::uint32_t length);
+bool unasked_by_lane(const Peer& p, std::uint32_t length);
 // Notes that the receiver has the message. `more`: the next one may bring unscheduled data, too.
-void unasked_notified(State& s, Partner& p, Request& r, bool more);
+void unasked_notified(State& s, Peer& p, Request& r, bool more);
 // Returns whether the NOTIFY of a message allows unscheduled data with the next one. `useful`: those of this
 // message were of use.
-bool unasked_leave(State& s, const Partner& p, bool useful);
+bool unasked_leave(State& s, const Peer& p, bool useful);
 // Returns how many frames of the pull come as unscheduled data.
 std::uint32_t unasked_expect(State& s, Pull& pull, const wire::Rndv& rndv);
 // Returns the pull that such a reply belongs to. unasked_is() tells whether it belongs to `pull`.

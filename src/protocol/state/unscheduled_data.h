@@ -14,7 +14,7 @@ namespace omx::protocol {
 
 // A peer that may send unscheduled data, and until when.
 struct UnaskedLeave {
-  const Partner* partner = nullptr;
+  const Peer* peer = nullptr;
   TimeNs until = 0;
 };
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/probe_watch.h"
 #include "protocol/state/state.h"
 
@@ -20,17 +20,17 @@ bool probe_watch_lapsed(const State& s, const ProbeWatch& watch) {
   return s.now >= watch.last + kProbesWithin;
 }
 
-bool probe_watch_covers(const State& s, const ProbeWatch& watch, const Partner& p) {
-  return watch.partner == &p && !probe_watch_lapsed(s, watch);
+bool probe_watch_covers(const State& s, const ProbeWatch& watch, const Peer& p) {
+  return watch.peer == &p && !probe_watch_lapsed(s, watch);
 }
 
-bool watched(const State& s, const Partner& p) {
+bool watched(const State& s, const Peer& p) {
   if (!p.rx.awaited.empty()) return true;
   return std::any_of(s.reports.probe_watches.begin(), s.reports.probe_watches.end(),
                      [&](const auto& watch) { return probe_watch_covers(s, watch, p); });
 }
 
-TimeNs probes_limit(const State& s, const Partner& p) {
+TimeNs probes_limit(const State& s, const Peer& p) {
   TimeNs limit = kNever;
   for (const ProbeWatch& watch : s.reports.probe_watches)
     if (probe_watch_covers(s, watch, p))

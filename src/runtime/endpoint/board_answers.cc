@@ -3,7 +3,7 @@
 
 #include <cassert>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "wire/codec.h"
 
 namespace omx::runtime {
@@ -30,8 +30,7 @@ bool BoardAnswers::refused(wire::Frame frame) {
   wire::Head head;
   if (!closed_ || frame.size() < kAddressedFrameLeast || wire::decode_head(frame, head) != wire::Drop::none)
     return false;
-  const protocol::Partner* const from =
-      core_.engine->find_partner(head.src, static_cast<std::uint8_t>(frame[18]));
+  const protocol::Peer* const from = core_.engine->find_peer(head.src, static_cast<std::uint8_t>(frame[18]));
   return closed_->on_frame(frame, from ? from->session.peer_index : wire::kUnknownPeerIndex);
 }
 

@@ -62,10 +62,10 @@ void bools_sanitize(std::initializer_list<bool*> bools) {
 // them itself.
 void view_sanitize(SharedView& view) {
   protocol::Snapshot& s = view.snapshot;
-  s.partner_rows = std::min<std::uint32_t>(s.partner_rows, protocol::Snapshot::kPartners);
+  s.peer_rows = std::min<std::uint32_t>(s.peer_rows, protocol::Snapshot::kPeers);
   s.pending_rows = std::min<std::uint32_t>(s.pending_rows, protocol::Snapshot::kPending);
   bools_sanitize({&view.stopped, &s.pending_cut});
-  for (protocol::PartnerRow& p : s.partner)
+  for (protocol::PeerRow& p : s.peer)
     bools_sanitize({&p.self, &p.connected, &p.extended, &p.near, &p.lane_in, &p.lane_out});
   for (protocol::PendingRow& r : s.pending) bools_sanitize({&r.known_peer, &r.forgotten, &r.has_number});
 }

@@ -6,7 +6,7 @@
 #include <sched.h>
 
 #include "base/no_cancel.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "runtime/endpoint/endpoint_impl.h"
 
 namespace omx::runtime {
@@ -16,8 +16,8 @@ namespace {
 using protocol::OpError;
 
 // Returns the conversation of an address: the peer's present one, or one that is over.
-std::uint32_t conversation_of(const protocol::Partner& partner, const AddressParts& parts) {
-  const std::uint32_t present = partner.session.conversation;
+std::uint32_t conversation_of(const protocol::Peer& peer, const AddressParts& parts) {
+  const std::uint32_t present = peer.session.conversation;
   if (present % kConversations == parts.conversation) return present;
   return present > 1 ? present - 1 : present + 1;
 }
@@ -43,9 +43,8 @@ Address Endpoint::address() const {
 }
 
 // Needs no lock, since a peer's identity never changes.
-Address Endpoint::address_of(protocol::Partner* partner, std::uint32_t session,
-                             std::uint32_t conversation) const {
-  return address_pack({partner->nic, partner->endpoint, session, slot_, partner->index, conversation});
+Address Endpoint::address_of(protocol::Peer* peer, std::uint32_t session, std::uint32_t conversation) const {
+  return address_pack({peer->nic, peer->endpoint, session, slot_, peer->index, conversation});
 }
 
 Expected<Request*, OpError> Endpoint::connect(NicId nic, std::uint8_t endpoint, std::uint32_t key,
@@ -63,10 +62,10 @@ Expected<Request*, OpError> Endpoint::send(const Address& to, protocol::SendOp o
   if (impl_->foreign()) return refused();
   const AddressParts parts = address_unpack(to);
   const Operation operation(*impl_);
-  op.partner = impl_->partner_of(parts);
-  if (!op.partner) return refused();
+  op.peer = impl_->peer_of(parts);
+  if (!op.peer) return refused();
   op.session = parts.session;
-  op.conversation = conversation_of(*op.partner, parts);
+  op.conversation = conversation_of(*op.peer, parts);
   op.advice.hold = impl_->sends.goes_on();
   op.advice.hold_announcement = impl_->sends.may_hold();
   op.advice.copy_later = impl_->spin_budget.yields();
@@ -118,12 +117,12 @@ bool Endpoint::disconnect(const Address& address) {
   if (impl_->foreign()) return false;
   const Operation operation(*impl_);
   const AddressParts parts = address_unpack(address);
-  protocol::Partner* partner = impl_->partner_of(parts);
-  if (!partner) return false;
-  const bool over = conversation_of(*partner, parts) != partner->session.conversation;
-  if (partner->known_otherwise(parts.session) || over)
+  protocol::Peer* peer = impl_->peer_of(parts);
+  if (!peer) return false;
+  const bool over = conversation_of(*peer, parts) != peer->session.conversation;
+  if (peer->known_otherwise(parts.session) || over)
     return true;  // that incarnation or conversation is gone; its successor counts as another peer
-  impl_->core.engine->disconnect(impl_->core.now, partner);
+  impl_->core.engine->disconnect(impl_->core.now, peer);
   impl_->core.out->flush();
   return true;
 }
@@ -309,26 +308,26 @@ void Endpoint::reenable_progression() {
 std::optional<void*> Endpoint::address_context(const Address& address) {
   if (impl_->foreign()) return std::nullopt;
   const std::lock_guard guard(impl_->core.lock);
-  const protocol::Partner* partner = impl_->partner_of(address_unpack(address));
-  if (!partner) return std::nullopt;
-  return protocol::partner_context(partner);
+  const protocol::Peer* peer = impl_->peer_of(address_unpack(address));
+  if (!peer) return std::nullopt;
+  return protocol::peer_context(peer);
 }
 
 bool Endpoint::set_address_context(const Address& address, void* context) {
   if (impl_->foreign()) return false;
   const std::lock_guard guard(impl_->core.lock);
-  protocol::Partner* partner = impl_->partner_of(address_unpack(address));
-  if (partner) protocol::partner_set_context(partner, context);
-  return partner != nullptr;
+  protocol::Peer* peer = impl_->peer_of(address_unpack(address));
+  if (peer) protocol::peer_set_context(peer, context);
+  return peer != nullptr;
 }
 
-std::vector<protocol::PartnerInfo> Endpoint::partners() {
-  std::vector<protocol::PartnerInfo> infos;
+std::vector<protocol::PeerInfo> Endpoint::peers() {
+  std::vector<protocol::PeerInfo> infos;
   if (impl_->foreign()) return infos;
   const std::lock_guard guard(impl_->core.lock);
-  for (std::uint32_t i = 0; i < impl_->core.engine->partner_count(); i++) {
-    if (const protocol::Partner* partner = impl_->core.engine->partner_at(i))
-      infos.push_back(protocol::partner_info(partner));
+  for (std::uint32_t i = 0; i < impl_->core.engine->peer_count(); i++) {
+    if (const protocol::Peer* peer = impl_->core.engine->peer_at(i))
+      infos.push_back(protocol::peer_info(peer));
   }
   return infos;
 }

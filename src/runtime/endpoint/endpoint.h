@@ -101,11 +101,11 @@ class Endpoint {
   };
 
   // --- facts -----------------------------------------------------------------------------------------------
-  Address address_of(protocol::Partner* partner, std::uint32_t session, std::uint32_t conversation) const;
+  Address address_of(protocol::Peer* peer, std::uint32_t session, std::uint32_t conversation) const;
   // Returns the context of an address; nullopt if it is no address of this endpoint.
   std::optional<void*> address_context(const Address& address);
   bool set_address_context(const Address& address, void* context);
-  std::vector<protocol::PartnerInfo> partners();
+  std::vector<protocol::PeerInfo> peers();
   protocol::Counters counters();
   link::LinkCounters link_counters();
   protocol::Endpoint::Memory memory();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/endpoint/endpoint_impl.h"
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 
 namespace omx::runtime {
 
@@ -42,11 +42,11 @@ Endpoint::Impl::Impl(const Board& board, std::uint8_t id, std::uint32_t slot, co
   progress.host_is(background);
 }
 
-protocol::Partner* Endpoint::Impl::partner_of(const AddressParts& parts) {
-  if (parts.slot != slot_ || parts.partner >= core.engine->partner_count()) return nullptr;
-  protocol::Partner* partner = core.engine->partner_at(parts.partner);
-  if (!partner || partner->nic != parts.nic || partner->endpoint != parts.endpoint) return nullptr;
-  return partner;
+protocol::Peer* Endpoint::Impl::peer_of(const AddressParts& parts) {
+  if (parts.slot != slot_ || parts.peer >= core.engine->peer_count()) return nullptr;
+  protocol::Peer* peer = core.engine->peer_at(parts.peer);
+  if (!peer || peer->nic != parts.nic || peer->endpoint != parts.endpoint) return nullptr;
+  return peer;
 }
 
 void Endpoint::Impl::turn_if_free() {

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "runtime/board/resolver.h"
 
 namespace omx::runtime {
@@ -30,11 +30,11 @@ std::string PeerNames::text(NicId nic, std::uint8_t endpoint) const {
 void PeerNames::ask() {
   if (!table_ || core_.board.udp || !answers_.opened()) return;
   unsigned questions = 0;
-  const std::uint32_t count = core_.engine->partner_count();
+  const std::uint32_t count = core_.engine->peer_count();
   for (; asked_ < count && questions < kQuestionsMost; asked_++) {
-    protocol::Partner* partner = core_.engine->partner_at(asked_);
-    if (!partner || partner == core_.engine->self() || !protocol::partner_connected(partner)) continue;
-    const NicId nic = protocol::partner_info(partner).nic;
+    protocol::Peer* peer = core_.engine->peer_at(asked_);
+    if (!peer || peer == core_.engine->self() || !protocol::peer_connected(peer)) continue;
+    const NicId nic = protocol::peer_info(peer).nic;
     const auto known = table_->find(nic);
     if (nic == core_.board.interface.nic || (known && !known->name.empty())) continue;
     answers_.query(nic);

@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "base/log.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 
 namespace omx::runtime {
 
@@ -41,7 +41,7 @@ std::string damage(const PeerNews& news) {
 }  // namespace
 
 void PeerReports::ended(const PeerNews& news) {
-  const protocol::PartnerInfo peer = protocol::partner_info(news.partner);
+  const protocol::PeerInfo peer = protocol::peer_info(news.peer);
   const std::string who = names_.text(peer.nic, peer.endpoint);
   const bool harm = news.failed + news.lost > 0;
   const std::string what = damage(news);
@@ -72,7 +72,7 @@ void PeerReports::ended(const PeerNews& news) {
   }
 }
 
-void PeerReports::no_trains(const protocol::PartnerInfo& peer) {
+void PeerReports::no_trains(const protocol::PeerInfo& peer) {
   static std::atomic<bool> told{false};  // once in a process: the cause is mostly the interface
   if (told.exchange(true)) return;
   log(LogLevel::warn,
@@ -84,7 +84,7 @@ void PeerReports::no_trains(const protocol::PartnerInfo& peer) {
 }
 
 void PeerReports::one(const PeerNews& news) {
-  const protocol::PartnerInfo peer = protocol::partner_info(news.partner);
+  const protocol::PeerInfo peer = protocol::peer_info(news.peer);
   switch (news.kind) {
     case PeerNews::Kind::silent:
       log(LogLevel::warn, "{}: {} has been silent for {}; {}", core_.board.interface.name,
@@ -121,17 +121,17 @@ void PeerReports::wire_modes() {
   static std::atomic<bool> told{false};
   if (told.load(std::memory_order_relaxed)) return;
   const wire::Mode own = core_.settings.protocol.mode;
-  for (std::uint32_t i = 0; i < core_.engine->partner_count(); i++) {
-    protocol::Partner* partner = core_.engine->partner_at(i);
-    if (!partner || partner == core_.engine->self() || !protocol::partner_connected(partner)) continue;
-    const protocol::PartnerInfo peer = protocol::partner_info(partner);
-    if (!peer.extended || peer.mode_told == own) continue;
+  for (std::uint32_t i = 0; i < core_.engine->peer_count(); i++) {
+    protocol::Peer* peer = core_.engine->peer_at(i);
+    if (!peer || peer == core_.engine->self() || !protocol::peer_connected(peer)) continue;
+    const protocol::PeerInfo info = protocol::peer_info(peer);
+    if (!info.extended || info.mode_told == own) continue;
     if (told.exchange(true, std::memory_order_relaxed)) return;
     log(LogLevel::warn,
         "{}: {} has OMX_WIRE_MODE={}, and this process {}: messages between the two have the sizes of native "
         "MX, "
         "which is slower; give both the same OMX_WIRE_MODE",
-        core_.board.interface.name, names_.text(peer.nic, peer.endpoint), mode_text(peer.mode_told),
+        core_.board.interface.name, names_.text(info.nic, info.endpoint), mode_text(info.mode_told),
         mode_text(own));
     return;
   }
@@ -139,12 +139,12 @@ void PeerReports::wire_modes() {
 
 void PeerReports::frame_sizes() {
   if (!log_enabled(LogLevel::info)) return;
-  const std::uint32_t count = core_.engine->partner_count();
+  const std::uint32_t count = core_.engine->peer_count();
   logged_.resize(count);
   for (std::uint32_t i = 0; i < count; i++) {
-    protocol::Partner* partner = core_.engine->partner_at(i);
-    if (!partner || partner == core_.engine->self()) continue;
-    const protocol::PartnerInfo info = protocol::partner_info(partner);
+    protocol::Peer* peer = core_.engine->peer_at(i);
+    if (!peer || peer == core_.engine->self()) continue;
+    const protocol::PeerInfo info = protocol::peer_info(peer);
     const auto sizes = std::pair(info.frame_agreed, info.frame_max);
     if (info.frame_agreed == 0 || sizes == logged_[i]) continue;
     logged_[i] = sizes;

@@ -8,7 +8,7 @@
 #include <atomic>
 
 #include "base/log.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "runtime/board/claim.h"
 #include "runtime/board/resolver.h"
 #include "runtime/board/unreached.h"
@@ -32,7 +32,7 @@ std::string SilenceReports::advice(NicId nic) const {
 }
 
 // Returns why a peer is silent; empty if nothing more is known.
-std::string SilenceReports::reason_of(const protocol::PartnerInfo& peer) const {
+std::string SilenceReports::reason_of(const protocol::PeerInfo& peer) const {
   if (peer.nic != core_.board.interface.nic) {
     const std::string known = advice(peer.nic);
     return known.empty() ? known : "unless that host is down: " + known;
@@ -48,7 +48,7 @@ std::string SilenceReports::reason_of(const protocol::PartnerInfo& peer) const {
 }
 
 // Reports each host once.
-void SilenceReports::report(const protocol::PartnerInfo& peer) {
+void SilenceReports::report(const protocol::PeerInfo& peer) {
   const bool told = std::find(reported_.begin(), reported_.end(), peer.nic) != reported_.end();
   if (told || reported_.size() >= kWarningsMost) return;
   const std::string reason = reason_of(peer);
@@ -59,7 +59,7 @@ void SilenceReports::report(const protocol::PartnerInfo& peer) {
 }
 
 void SilenceReports::found() {
-  if (protocol::Partner* partner = core_.engine->silent_take()) report(protocol::partner_info(partner));
+  if (protocol::Peer* peer = core_.engine->silent_take()) report(protocol::peer_info(peer));
   held_up();
 }
 
@@ -69,7 +69,7 @@ void SilenceReports::held_up() {
   static std::atomic<unsigned> told{0};
   const unsigned bit = 1U << static_cast<unsigned>(held.what);
   if (held.what == What::nothing || (told.fetch_or(bit, std::memory_order_relaxed) & bit)) return;
-  const protocol::PartnerInfo peer = protocol::partner_info(held.partner);
+  const protocol::PeerInfo peer = protocol::peer_info(held.peer);
   const std::string name = names_.text(peer.nic, peer.endpoint);
   const std::uint64_t mib = held.bound >> 20;
   if (held.what == What::data) {
@@ -94,11 +94,11 @@ void SilenceReports::held_up() {
 
 void SilenceReports::check() {
   if (!core_.board.udp) return;
-  for (std::uint32_t i = 0; i < core_.engine->partner_count(); i++) {
-    protocol::Partner* partner = core_.engine->partner_at(i);
-    if (!partner) continue;
-    const TimeNs since = core_.engine->silent_since(partner);
-    if (since < core_.now && core_.now - since >= kSilence) report(protocol::partner_info(partner));
+  for (std::uint32_t i = 0; i < core_.engine->peer_count(); i++) {
+    protocol::Peer* peer = core_.engine->peer_at(i);
+    if (!peer) continue;
+    const TimeNs since = core_.engine->silent_since(peer);
+    if (since < core_.now && core_.now - since >= kSilence) report(protocol::peer_info(peer));
   }
 }
 

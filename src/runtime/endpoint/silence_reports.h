@@ -23,8 +23,8 @@ class SilenceReports {
   void check();
 
  private:
-  std::string reason_of(const protocol::PartnerInfo& peer) const;
-  void report(const protocol::PartnerInfo& peer);
+  std::string reason_of(const protocol::PeerInfo& peer) const;
+  void report(const protocol::PeerInfo& peer);
   // Reports the first time that a limit keeps messages waiting, once for each kind in a process.
   void held_up();
 

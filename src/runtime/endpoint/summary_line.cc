@@ -8,7 +8,7 @@
 
 #include "base/fork_guard.h"
 #include "base/log.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "wire/udp_nic.h"
 
 namespace omx::runtime {
@@ -45,9 +45,9 @@ std::string SummaryLine::text(std::size_t peers) const {
 void SummaryLine::check(bool last) {
   if (printed_ || !log_enabled(LogLevel::summary)) return;
   std::size_t peers = 0;
-  for (std::uint32_t i = 0; i < core_.engine->partner_count(); i++) {
-    const protocol::Partner* partner = core_.engine->partner_at(i);
-    peers += partner && partner != core_.engine->self() && protocol::partner_connected(partner);
+  for (std::uint32_t i = 0; i < core_.engine->peer_count(); i++) {
+    const protocol::Peer* peer = core_.engine->peer_at(i);
+    peers += peer && peer != core_.engine->self() && protocol::peer_connected(peer);
   }
   // Peers of a process that ends may already be gone.
   const std::size_t most = std::max(peers, peers_);

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "simulation/engine/churn_recovery.h"
 
 namespace omx::simulation {
@@ -40,20 +40,20 @@ class Churn final : public ChurnRecovery {
 };
 
 void Churn::send_something(std::uint32_t host, std::uint32_t to) {
-  const Instance::Peer& known = instance(host).peers[to];
+  const Instance::View& known = instance(host).views[to];
   SendWish wish;
   // Address a peer that this host connected to, or any peer that connected to this host.
-  protocol::Partner* partner = known.partner;
+  protocol::Peer* peer = known.peer;
   if (random_.chance(0.5)) {
-    partner = engine(host).find_partner(World::nic_of(to), 0);
-  } else if (partner && random_.chance(0.3)) {
+    peer = engine(host).find_peer(World::nic_of(to), 0);
+  } else if (peer && random_.chance(0.3)) {
     wish.session = known.session;
   }
-  if (!partner) return;
+  if (!peer) return;
   wish.length = length_choose(random_, largest_);
   wish.synchronous = random_.chance(0.1);
   wish.forgotten = random_.chance(0.1);
-  send(host, to, partner, wish);
+  send(host, to, peer, wish);
 }
 
 void Churn::cancel_something() {

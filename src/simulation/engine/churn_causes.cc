@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "wire/codec.h"
 
 namespace omx::simulation {
@@ -102,7 +102,7 @@ bool ChurnCauses::send_may_fail(const Operation& m, Status status) {
   if (!m.target) return status == Status::endpoint_unreachable || status == Status::bad_session;
   if (m.stale) return status == Status::bad_session;
   if (status != Status::endpoint_unreachable && status != Status::bad_session) return false;
-  return m.instance->peers[m.to].losses > m.losses;
+  return m.instance->views[m.to].losses > m.losses;
 }
 
 bool ChurnCauses::receive_may_fail(const Operation& r, Status status) {
@@ -112,35 +112,35 @@ bool ChurnCauses::receive_may_fail(const Operation& r, Status status) {
       status != Status::bad_rdma_window)
     return false;
   if (!strict(r.host, m.host)) return true;
-  return r.instance->peers[m.host].losses > r.losses || m.instance->crashed() ||
-         m.instance->peers[r.host].losses > m.losses ||
+  return r.instance->views[m.host].losses > r.losses || m.instance->crashed() ||
+         m.instance->views[r.host].losses > m.losses ||
          (world_.now() + kSkew >= r.matched + timeout_ &&
           contact_.silent(r.host, m.host, world_.now(), timeout_));
 }
 
 bool ChurnCauses::connect_may_fail(const Operation& o, Status status) {
   if (status != Status::endpoint_unreachable) return false;
-  if (!strict(o.host, o.to) || o.instance->peers[o.to].losses > o.losses) return true;
+  if (!strict(o.host, o.to) || o.instance->views[o.to].losses > o.losses) return true;
   return world_.now() + kSkew >= o.start + timeout_ &&
          contact_.last(o.host, o.to, world_.now()) < o.start + contact_.talk();
 }
 
-bool ChurnCauses::loss_explained(Instance& at, const protocol::Partner& partner, Cleanup why) {
+bool ChurnCauses::loss_explained(Instance& at, const protocol::Peer& peer, Cleanup why) {
   if (why == Cleanup::disconnected) return true;
-  const auto other = static_cast<std::uint32_t>(partner.nic - World::nic_of(0));
-  const auto found = by_session_.find(partner.session.true_session);
+  const auto other = static_cast<std::uint32_t>(peer.nic - World::nic_of(0));
+  const auto found = by_session_.find(peer.session.true_session);
   if (faults_over_ || found == by_session_.end()) return false;
-  const Instance& peer = *found->second;
-  const Instance::Peer& ours = at.peers[other];
+  const Instance& them = *found->second;
+  const Instance::View& ours = at.views[other];
   if (why == Cleanup::given_up) {
     const bool deaf = world_.now() + kSkew >= ours.heard + timeout_;
     // The two never agreed: the connect that this side answered had been given up.
-    const Instance::Peer& theirs = peer.peers[at.host];
+    const Instance::View& theirs = them.views[at.host];
     if (theirs.last_failed_connect > 0 && theirs.last_failed_connect >= ours.joined_from) return true;
-    return deaf && (peer.crashed() || contact_.silent(at.host, other, world_.now(), timeout_));
+    return deaf && (them.crashed() || contact_.silent(at.host, other, world_.now(), timeout_));
   }
-  if (peer.crashed()) return true;
-  const Instance::Peer& theirs = peer.peers[at.host];
+  if (them.crashed()) return true;
+  const Instance::View& theirs = them.views[at.host];
   if (theirs.losses > 0 && theirs.last_loss >= ours.joined_from) return true;
   // A connect of the peer failed before both sides knew of it. So the count that this side adopted was
   // withdrawn.
@@ -161,23 +161,23 @@ TimeNs ChurnCauses::horizon(std::uint32_t a, std::uint32_t b) const {
 }
 
 void ChurnCauses::delivered(SimHost& host, const SimFrame& frame) {
-  Instance::Peer& peer = instance(host.index()).peers[frame.from];
+  Instance::View& view = instance(host.index()).views[frame.from];
   if (sign_of_life(frame, instance(host.index()).session, instance(frame.from).session, key_))
-    peer.heard = world_.now();
-  if (peer.joined) return;
-  const protocol::Partner* p = host.engine().find_partner(World::nic_of(frame.from), 0);
+    view.heard = world_.now();
+  if (view.joined) return;
+  const protocol::Peer* p = host.engine().find_peer(World::nic_of(frame.from), 0);
   if (!p || !p->connected()) return;
-  peer.joined = true;
-  peer.joined_from = horizon(host.index(), frame.from);
+  view.joined = true;
+  view.joined_from = horizon(host.index(), frame.from);
 }
 
-void ChurnCauses::partner_lost(Instance& at, const protocol::Partner& partner, Cleanup why) {
-  const auto other = static_cast<std::uint32_t>(partner.nic - World::nic_of(0));
+void ChurnCauses::peer_lost(Instance& at, const protocol::Peer& peer, Cleanup why) {
+  const auto other = static_cast<std::uint32_t>(peer.nic - World::nic_of(0));
   if (trace_) trace_->line(world_.now(), fmt::format("{} forgets {}: {}", at.host, other, name(why)));
-  const auto found = by_session_.find(partner.session.true_session);
+  const auto found = by_session_.find(peer.session.true_session);
   if (found != by_session_.end() && found->second->crashed())
-    at.peers[other].last_forgot_crashed = world_.now();
-  if (!strict(at.host, other) || loss_explained(at, partner, why)) return;
+    at.views[other].last_forgot_crashed = world_.now();
+  if (!strict(at.host, other) || loss_explained(at, peer, why)) return;
   fail(fmt::format("host {} forgot {} without a cause: {}", at.host, other, name(why)));
 }
 

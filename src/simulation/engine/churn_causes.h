@@ -37,8 +37,8 @@ class ChurnCauses : public Workload {
   bool send_may_fail(const Operation& m, protocol::Status status);
   bool receive_may_fail(const Operation& r, protocol::Status status);
   bool connect_may_fail(const Operation& o, protocol::Status status);
-  void partner_lost(Instance& at, const protocol::Partner& partner, protocol::Cleanup why) override;
-  bool loss_explained(Instance& at, const protocol::Partner& partner, protocol::Cleanup why);
+  void peer_lost(Instance& at, const protocol::Peer& peer, protocol::Cleanup why) override;
+  bool loss_explained(Instance& at, const protocol::Peer& peer, protocol::Cleanup why);
   // Notes what a host's engine made of a frame.
   void delivered(SimHost& host, const SimFrame& frame);
   // Returns when the oldest frame was sent that may still arrive between the two hosts.

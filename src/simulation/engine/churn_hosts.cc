@@ -67,7 +67,7 @@ void ChurnHosts::partition() {
 }
 
 void ChurnHosts::disconnect(std::uint32_t host, std::uint32_t to) {
-  if (protocol::Partner* p = engine(host).find_partner(World::nic_of(to), 0))
+  if (protocol::Peer* p = engine(host).find_peer(World::nic_of(to), 0))
     engine(host).disconnect(clock(host), p);
 }
 

@@ -71,8 +71,8 @@ void ChurnRecovery::exchange_all() {
     for (std::uint32_t j = 0; j < hosts(); j++) {
       if (i == j) continue;
       for (const std::size_t length : {10, 100, 5000, 100'000})
-        send(i, j, engine(i).find_partner(World::nic_of(j), 0), {length});
-      send(i, j, engine(i).find_partner(World::nic_of(j), 0), {1000, true});
+        send(i, j, engine(i).find_peer(World::nic_of(j), 0), {length});
+      send(i, j, engine(i).find_peer(World::nic_of(j), 0), {1000, true});
     }
   }
   reap_all();

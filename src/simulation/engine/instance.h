@@ -17,13 +17,13 @@ namespace omx::simulation {
 class Instance {
  public:
   Instance(std::uint32_t on_host, std::uint32_t in_session, std::size_t hosts, TimeNs now)
-      : host(on_host), session(in_session), born(now), peers(hosts) {}
+      : host(on_host), session(in_session), born(now), views(hosts) {}
 
   // The instance's view of another host.
-  struct Peer {
-    protocol::Partner* partner = nullptr;  // from the last connect; nullptr: none yet
-    std::uint32_t session = 0;             // the session returned by that connect
-    std::uint64_t losses = 0;              // how often the engine forgot the peer
+  struct View {
+    protocol::Peer* peer = nullptr;  // from the last connect; nullptr: none yet
+    std::uint32_t session = 0;       // the session returned by that connect
+    std::uint64_t losses = 0;        // how often the engine forgot the peer
     TimeNs last_loss = 0;
     bool joined = false;             // the engine is connected to the peer ...
     TimeNs joined_from = 0;          // ... because of frames sent after this time
@@ -38,7 +38,7 @@ class Instance {
   TimeNs crashed_at = protocol::kNever;
   MatchingModel matching;
   std::unordered_map<const protocol::Request*, std::uint64_t> posted;  // receives in the model, by request
-  std::vector<Peer> peers;
+  std::vector<View> views;
   std::map<const Instance*, std::uint64_t> newest;  // newest message that arrived, by sender
 
   bool crashed() const { return crashed_at != protocol::kNever; }

@@ -63,7 +63,7 @@ class Path {
 
   PathOptions options_;
   World world_;
-  protocol::Partner* to_ = nullptr;
+  protocol::Peer* to_ = nullptr;
   std::vector<std::unique_ptr<Message>> messages_;
   bool stopped_ = false;
   std::uint64_t received_ = 0;  // messages
@@ -99,7 +99,7 @@ void Path::post(Message& message) {
 void Path::send(Message& message) {
   const Segment segment{message.data.data(), options_.length};
   protocol::SendOp op;
-  op.partner = to_;
+  op.peer = to_;
   op.segments = {&segment, 1};
   op.context = &message;
   if (!sender().engine().send(sender().clock(), op)) result_.failure = "a send was refused";
@@ -111,7 +111,7 @@ void Path::ended(const Completion& c) {
     return;
   }
   if (c.kind == RequestKind::connect) {
-    to_ = c.partner;
+    to_ = c.peer;
     return;
   }
   Message& message = *static_cast<Message*>(c.context);
@@ -163,8 +163,7 @@ PathResult Path::run() {
   const double seconds = static_cast<double>(world_.now() - from) / 1e9;
   result_.bytes_per_second = static_cast<double>(received_ - before) * options_.length / seconds;
   result_.tcp_bytes_per_second = tcp_rate(options_);
-  result_.given_up =
-      sender().counters()[Counter::partner_lost] + receiver().counters()[Counter::partner_lost];
+  result_.given_up = sender().counters()[Counter::peer_lost] + receiver().counters()[Counter::peer_lost];
   stopped_ = true;
   const auto units = [&](std::uint32_t unit) {
     return static_cast<double>((options_.length + unit - 1) / unit);

@@ -37,13 +37,13 @@ class RandomMix final : public Workload {
 };
 
 void RandomMix::send_something(std::uint32_t host, std::uint32_t to) {
-  protocol::Partner* partner = host == to ? engine(host).self() : instance(host).peers[to].partner;
-  if (!partner) return;
+  protocol::Peer* peer = host == to ? engine(host).self() : instance(host).views[to].peer;
+  if (!peer) return;
   SendWish wish;
   wish.length = length_choose(random_, largest_);
   wish.synchronous = random_.chance(0.1);
   wish.forgotten = random_.chance(0.1);
-  send(host, to, partner, wish);
+  send(host, to, peer, wish);
 }
 
 void RandomMix::cancel_something() {

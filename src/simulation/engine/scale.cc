@@ -37,7 +37,7 @@ double cpu_ns() {
 // The state of a host's application.
 struct Application {
   Bytes message;  // the one it sends to all others
-  std::vector<protocol::Partner*> receivers;
+  std::vector<protocol::Peer*> receivers;
   std::vector<std::unique_ptr<Bytes>> buffers;
   std::uint64_t to_post = 0, to_receive = 0, to_send = 0;
 };
@@ -119,9 +119,9 @@ void Scale::start(std::uint32_t host) {
   Application& a = applications_[host];
   const Segment segment{a.message.data(), options_.length};
   for (std::uint32_t n = 0; n < options_.messages; n++) {
-    for (protocol::Partner* to : a.receivers) {
+    for (protocol::Peer* to : a.receivers) {
       protocol::SendOp op;
-      op.partner = to;
+      op.peer = to;
       op.segments = {&segment, 1};
       op.match_info = host;
       if (!world_.host(host).engine().send(world_.host(host).clock(), op))
@@ -140,7 +140,7 @@ void Scale::ended(std::uint32_t host, const Completion& c) {
     return;
   }
   if (c.kind == RequestKind::connect) {
-    a.receivers.push_back(c.partner);
+    a.receivers.push_back(c.peer);
     connects_--;
     return;
   }
@@ -179,7 +179,7 @@ void Scale::report() {
   const auto parts = [&](std::uint32_t unit) {
     return std::uint64_t{std::max<std::uint32_t>((options_.length + unit - 1) / unit, 1)};
   };
-  const wire::Sizes& sizes = s.peers.partners[1]->agreed.sizes;
+  const wire::Sizes& sizes = s.peers.by_index[1]->agreed.sizes;
   const std::uint64_t per_message = options_.length <= 128 ? 1
                                     : options_.length <= s.config.rndv_threshold
                                         ? parts(sizes.medium_frag)
@@ -191,7 +191,7 @@ void Scale::report() {
   for (std::uint32_t i = 0; i < options_.hosts; i++)
     result_.deepest = std::max(result_.deepest, world_.switch_port(i).deepest);
   const auto memory = world_.host(0).engine().memory();
-  result_.memory_per_partner = memory.partners / world_.host(0).engine().partner_count();
+  result_.memory_per_peer = memory.peers / world_.host(0).engine().peer_count();
 }
 
 ScaleResult Scale::run() {

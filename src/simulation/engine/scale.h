@@ -31,18 +31,18 @@ struct ScaleOptions {
 struct ScaleResult {
   std::string failure;  // empty: no failure
   std::uint64_t messages = 0, bytes = 0;
-  TimeNs connecting = 0;            // virtual time until all were connected
-  TimeNs time = 0;                  // from the first send to the last completion
-  TimeNs first_done = 0;            // when the first and the last sender were done, from the first send on
-  TimeNs last_done = 0;             //
-  double port_share = 0;            // message bytes per time, relative to the busiest port's rate
-  std::uint64_t frames = 0;         // of all types, since all were connected
-  std::uint64_t data_frames = 0;    // that carry message bytes
-  std::uint64_t frames_needed = 0;  // data frames needed if each were sent once
-  std::uint64_t dropped = 0;        // by switch ports
-  std::uint64_t deepest = 0;        // bytes in the queue of the fullest port
-  std::uint64_t memory_per_partner = 0;  // bytes of the first host
-  double cpu_per_message = 0;            // ns of this process, simulation included
+  TimeNs connecting = 0;              // virtual time until all were connected
+  TimeNs time = 0;                    // from the first send to the last completion
+  TimeNs first_done = 0;              // when the first and the last sender were done, from the first send on
+  TimeNs last_done = 0;               //
+  double port_share = 0;              // message bytes per time, relative to the busiest port's rate
+  std::uint64_t frames = 0;           // of all types, since all were connected
+  std::uint64_t data_frames = 0;      // that carry message bytes
+  std::uint64_t frames_needed = 0;    // data frames needed if each were sent once
+  std::uint64_t dropped = 0;          // by switch ports
+  std::uint64_t deepest = 0;          // bytes in the queue of the fullest port
+  std::uint64_t memory_per_peer = 0;  // bytes of the first host
+  double cpu_per_message = 0;         // ns of this process, simulation included
   double resent_share() const {
     return frames_needed == 0 ? 0 : static_cast<double>(data_frames) / static_cast<double>(frames_needed) - 1;
   }

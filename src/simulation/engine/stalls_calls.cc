@@ -47,7 +47,7 @@ void StallsCalls::send(std::uint32_t host, std::uint32_t other, std::size_t leng
   random_fill(m.data, id);
   m.segment = {m.data.data(), static_cast<std::uint32_t>(length)};
   protocol::SendOp op;
-  op.partner = a.partner;
+  op.peer = a.peer;
   op.session = a.session;
   op.conversation = a.conversation;
   op.segments = {&m.segment, 1};
@@ -105,10 +105,10 @@ void StallsCalls::receive(std::uint32_t host, std::optional<std::uint32_t> from,
   op.context = &r;
   if (from) {
     const Address& a = address(host, *from);
-    op.source = a.partner;
+    op.source = a.peer;
     op.awaited = r.awaited = random_.chance(0.8);
     // The layers above the engine know which sources were given up, and pass that on.
-    if (conversation_over(*a.partner, a.conversation)) op.source_gone = a.partner->session.gone;
+    if (conversation_over(*a.peer, a.conversation)) op.source_gone = a.peer->session.gone;
     r.stream = a.stream;
   }
   note(r, fmt::format("receives with match {:#x} mask {:#x}{}", op.match_info, op.match_mask,
@@ -119,7 +119,7 @@ void StallsCalls::receive(std::uint32_t host, std::optional<std::uint32_t> from,
 }
 
 void StallsCalls::probe(std::uint32_t host, std::uint32_t other) {
-  const protocol::Partner* source = random_.chance(0.5) ? address(host, other).partner : nullptr;
+  const protocol::Peer* source = random_.chance(0.5) ? address(host, other).peer : nullptr;
   const std::uint64_t mask = random_.chance(0.5) ? kStallsTags : 0;
   const std::uint64_t tag = random_.below(kStallsTags + 1) & mask;
   const auto found = engine(host).probe(tag, mask, source);
@@ -127,7 +127,7 @@ void StallsCalls::probe(std::uint32_t host, std::uint32_t other) {
   const Call* m = message(found->match_info);
   if (!m || m->arrived == 0 || m->delivered || m->dropped != 0 || m->other != host)
     return fail(fmt::format("host {} probes a message that does not wait: {:#x}", host, found->match_info));
-  if ((found->match_info & mask) != tag || (source && source != found->partner))
+  if ((found->match_info & mask) != tag || (source && source != found->peer))
     fail(fmt::format("host {} probes a message that does not match: {:#x}", host, found->match_info));
 }
 

@@ -13,21 +13,21 @@ using protocol::RequestKind;
 using protocol::Status;
 
 namespace {
-std::uint32_t host_of(const protocol::Partner& partner) {
-  return static_cast<std::uint32_t>(partner.nic - World::nic_of(0));
+std::uint32_t host_of(const protocol::Peer& peer) {
+  return static_cast<std::uint32_t>(peer.nic - World::nic_of(0));
 }
 }  // namespace
 
-void StallsObserver::on_arrival(const protocol::Partner& from, std::uint64_t info, const protocol::Request*) {
+void StallsObserver::on_arrival(const protocol::Peer& from, std::uint64_t info, const protocol::Request*) {
   run_.arrived(host_, from, info);
 }
 
-void StallsObserver::on_dropped(const protocol::Partner&, std::uint64_t info) {
+void StallsObserver::on_dropped(const protocol::Peer&, std::uint64_t info) {
   run_.dropped(info);
 }
 
-void StallsObserver::on_forget(const protocol::Partner& partner, protocol::Cleanup) {
-  run_.forgot(host_, partner);
+void StallsObserver::on_forget(const protocol::Peer& peer, protocol::Cleanup) {
+  run_.forgot(host_, peer);
 }
 
 StallsChecks::StallsChecks(const RunOptions& options, std::uint32_t key)
@@ -54,8 +54,8 @@ void StallsChecks::note(const Call& c, const std::string& text) {
   if (trace_) trace_->line(world_.now(), fmt::format("call {} of {}: {}", c.id, c.host, text));
 }
 
-bool StallsChecks::conversation_over(const protocol::Partner& partner, std::uint32_t conversation) {
-  return !partner.connected() || partner.session.conversation != conversation;
+bool StallsChecks::conversation_over(const protocol::Peer& peer, std::uint32_t conversation) {
+  return !peer.connected() || peer.session.conversation != conversation;
 }
 
 Call* StallsChecks::message(std::uint64_t info) {
@@ -64,7 +64,7 @@ Call* StallsChecks::message(std::uint64_t info) {
   return &calls_[id - 1];
 }
 
-void StallsChecks::arrived(std::uint32_t host, const protocol::Partner& from, std::uint64_t info) {
+void StallsChecks::arrived(std::uint32_t host, const protocol::Peer& from, std::uint64_t info) {
   Call* m = message(info);
   if (!m) return fail(fmt::format("a message arrived that no host sent: {:#x}", info));
   const std::uint64_t id = info >> kStallsIdShift;
@@ -95,9 +95,9 @@ void StallsChecks::dropped(std::uint64_t info) {
   m->dropped = ++order_;
 }
 
-void StallsChecks::forgot(std::uint32_t host, const protocol::Partner& partner) {
-  Address& a = address(host, host_of(partner));
-  if (trace_) trace_->line(world_.now(), fmt::format("{} forgets {}", host, host_of(partner)));
+void StallsChecks::forgot(std::uint32_t host, const protocol::Peer& peer) {
+  Address& a = address(host, host_of(peer));
+  if (trace_) trace_->line(world_.now(), fmt::format("{} forgets {}", host, host_of(peer)));
   a.last_forgotten = world_.now();
   if (a.stream && a.forgotten == 0) a.forgotten = world_.now();
 }
@@ -126,11 +126,11 @@ void StallsChecks::address_learn(std::uint32_t host, std::uint32_t other, const 
   const bool same = a.stream && a.conversation == c.conversation && a.session == c.session;
   if (same && !a.stream->failed) return;
   if (same && c.kind != RequestKind::connect) return;
-  a.partner = c.partner;
+  a.peer = c.peer;
   a.session = c.session;
   a.conversation = c.conversation;
   a.usable = true;
-  a.forgotten = conversation_over(*c.partner, c.conversation) ? a.last_forgotten : 0;
+  a.forgotten = conversation_over(*c.peer, c.conversation) ? a.last_forgotten : 0;
   a.stream = &streams_.emplace_back();
   a.stream->from = current_[host];
   a.stream->to = life->second;

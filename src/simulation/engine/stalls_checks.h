@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "protocol/observer.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "simulation/engine/run.h"
 #include "simulation/engine/silence.h"
 #include "simulation/engine/stalls_plan.h"
@@ -29,10 +29,9 @@ class StallsChecks;
 class StallsObserver final : public protocol::Observer {
  public:
   StallsObserver(StallsChecks& run, std::uint32_t host) : run_(run), host_(host) {}
-  void on_arrival(const protocol::Partner& from, std::uint64_t info,
-                  const protocol::Request* receive) override;
-  void on_dropped(const protocol::Partner& from, std::uint64_t info) override;
-  void on_forget(const protocol::Partner& partner, protocol::Cleanup why) override;
+  void on_arrival(const protocol::Peer& from, std::uint64_t info, const protocol::Request* receive) override;
+  void on_dropped(const protocol::Peer& from, std::uint64_t info) override;
+  void on_forget(const protocol::Peer& peer, protocol::Cleanup why) override;
 
  private:
   StallsChecks& run_;
@@ -42,14 +41,14 @@ class StallsObserver final : public protocol::Observer {
 class StallsChecks {
  public:
   // Called by the observers.
-  void arrived(std::uint32_t host, const protocol::Partner& from, std::uint64_t info);
+  void arrived(std::uint32_t host, const protocol::Peer& from, std::uint64_t info);
   void dropped(std::uint64_t info);
-  void forgot(std::uint32_t host, const protocol::Partner& partner);
+  void forgot(std::uint32_t host, const protocol::Peer& peer);
 
  protected:
   // An application's view of a peer.
   struct Address {
-    protocol::Partner* partner = nullptr;
+    protocol::Peer* peer = nullptr;
     std::uint32_t session = 0;
     std::uint32_t conversation = 0;
     std::uint32_t streams = 0;
@@ -69,7 +68,7 @@ class StallsChecks {
   bool failed() const { return !failure_.empty(); }
   void note(const Call& c, const std::string& text);
   // Returns whether the conversation is no longer the one that is open with the peer.
-  static bool conversation_over(const protocol::Partner& partner, std::uint32_t conversation);
+  static bool conversation_over(const protocol::Peer& peer, std::uint32_t conversation);
   Call* message(std::uint64_t info);
   void ended(std::uint32_t host, const protocol::Completion& c, bool buffered, bool large);
   void connect_ended(Call& c, const protocol::Completion& completion);

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 
 namespace omx::simulation {
 
@@ -58,7 +58,7 @@ void Workload::connect(std::uint32_t host, std::uint32_t to, bool bad_key) {
   Operation& c = operation_begin(RequestKind::connect, host);
   c.to = to;
   c.bad_key = bad_key;
-  c.losses = current_[host]->peers[to].losses;
+  c.losses = current_[host]->views[to].losses;
   note(c, fmt::format("connects to {}{}", to, bad_key ? " with a wrong key" : ""));
   const auto r =
       engine(host).connect(clock(host), World::nic_of(to), 0, bad_key ? key_ + 1 : key_, 0, &c, false);
@@ -66,7 +66,7 @@ void Workload::connect(std::uint32_t host, std::uint32_t to, bool bad_key) {
   c.request = *r;
 }
 
-void Workload::send(std::uint32_t host, std::uint32_t to, protocol::Partner* partner, const SendWish& wish) {
+void Workload::send(std::uint32_t host, std::uint32_t to, protocol::Peer* peer, const SendWish& wish) {
   Operation& m = operation_begin(RequestKind::send, host);
   m.to = to;
   m.data.resize(wish.length);
@@ -74,7 +74,7 @@ void Workload::send(std::uint32_t host, std::uint32_t to, protocol::Partner* par
   operation_split(m, random_);
   m.info = m.id << kIdShift | random_.below(4);
   protocol::SendOp op;
-  op.partner = partner;
+  op.peer = peer;
   op.segments = m.segments;
   op.match_info = m.info;
   op.context = &m;
@@ -84,10 +84,10 @@ void Workload::send(std::uint32_t host, std::uint32_t to, protocol::Partner* par
   op.advice.hold = m.id % 4 != 0;
   op.advice.hold_announcement = m.id % 5 != 0;
   op.advice.copy_later = m.id % 3 == 0;
-  m.stale = op.session != wire::kUnknownSession && op.session != partner->session.true_session;
-  const auto target = by_session_.find(partner->session.true_session);
+  m.stale = op.session != wire::kUnknownSession && op.session != peer->session.true_session;
+  const auto target = by_session_.find(peer->session.true_session);
   m.target = target == by_session_.end() ? nullptr : target->second;
-  m.losses = current_[host]->peers[to].losses;
+  m.losses = current_[host]->views[to].losses;
   messages_++;
   bytes_ += m.data.size();
   undelivered_[to]++;
@@ -103,11 +103,11 @@ void Workload::receive(std::uint32_t host, bool anything) {
   Operation& r = operation_begin(RequestKind::receive, host);
   r.data.assign(anything || random_.chance(0.8) ? largest_ : random_.below(3000), std::byte{0xEE});
   operation_split(r, random_);
-  const protocol::Partner* source = nullptr;
+  const protocol::Peer* source = nullptr;
   if (!anything && random_.chance(0.7)) {
     r.mask = random_.chance(0.8) ? kTagMask : 1;
     r.info = random_.below(4) & r.mask;
-    if (random_.chance(0.2)) source = current_[host]->peers[any_host()].partner;
+    if (random_.chance(0.2)) source = current_[host]->views[any_host()].peer;
   }
   protocol::ReceiveOp op;
   op.segments = r.segments;

@@ -24,7 +24,7 @@ class Workload : public WorkloadChecks {
   virtual void act() = 0;
 
   void connect(std::uint32_t host, std::uint32_t to, bool bad_key);
-  void send(std::uint32_t host, std::uint32_t to, protocol::Partner* partner, const SendWish& wish);
+  void send(std::uint32_t host, std::uint32_t to, protocol::Peer* peer, const SendWish& wish);
   // Posts a receive for anything, or for some messages.
   void receive(std::uint32_t host, bool anything);
   void cancel(Operation& o, bool complete);

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "simulation/engine/leftovers.h"
 
 namespace omx::simulation {
@@ -14,16 +14,16 @@ using protocol::Request;
 using protocol::RequestKind;
 using protocol::Status;
 
-void HostObserver::on_arrival(const protocol::Partner& from, std::uint64_t info, const Request* receive) {
+void HostObserver::on_arrival(const protocol::Peer& from, std::uint64_t info, const Request* receive) {
   run_.arrived(run_.instance(host_), from, info, receive);
 }
 
-void HostObserver::on_dropped(const protocol::Partner&, std::uint64_t info) {
+void HostObserver::on_dropped(const protocol::Peer&, std::uint64_t info) {
   run_.dropped(run_.instance(host_), info);
 }
 
-void HostObserver::on_forget(const protocol::Partner& partner, protocol::Cleanup why) {
-  run_.forget(run_.instance(host_), partner, why);
+void HostObserver::on_forget(const protocol::Peer& peer, protocol::Cleanup why) {
+  run_.forget(run_.instance(host_), peer, why);
 }
 
 void WorkloadChecks::fail(const std::string& text) {
@@ -42,7 +42,7 @@ void WorkloadChecks::message_matched(Operation& receive, std::uint64_t message) 
   receive.waiting = false;
 }
 
-void WorkloadChecks::arrived(Instance& at, const protocol::Partner& from, std::uint64_t info,
+void WorkloadChecks::arrived(Instance& at, const protocol::Peer& from, std::uint64_t info,
                              const Request* receive) {
   const std::uint64_t id = info >> kIdShift;
   if (id == 0 || id > operations_.size() || operation(id).kind != RequestKind::send)
@@ -52,7 +52,7 @@ void WorkloadChecks::arrived(Instance& at, const protocol::Partner& from, std::u
   const bool again = !strict(at.host, m.host) && !m.delivered;
   if (m.arrived && !again) return fail(fmt::format("message {} arrived twice", id));
   m.arrived = true;
-  m.receiver_losses = at.peers[m.host].losses;
+  m.receiver_losses = at.views[m.host].losses;
   if (m.target != &at || from.nic != World::nic_of(m.host))
     return fail(fmt::format("message {} came from the wrong host or to another instance", id));
   std::uint64_t& newest = at.newest[m.instance];
@@ -77,12 +77,12 @@ void WorkloadChecks::dropped(Instance& at, std::uint64_t info) {
     fail(fmt::format("message {} was dropped, MX says it does not wait", info >> kIdShift));
 }
 
-void WorkloadChecks::forget(Instance& at, const protocol::Partner& partner, protocol::Cleanup why) {
-  if (partner.connected()) partner_lost(at, partner, why);
-  Instance::Peer& peer = at.peers[partner.nic - World::nic_of(0)];
-  peer.losses++;
-  peer.last_loss = world_.now();
-  peer.joined = false;
+void WorkloadChecks::forget(Instance& at, const protocol::Peer& peer, protocol::Cleanup why) {
+  if (peer.connected()) peer_lost(at, peer, why);
+  Instance::View& view = at.views[peer.nic - World::nic_of(0)];
+  view.losses++;
+  view.last_loss = world_.now();
+  view.joined = false;
 }
 
 void WorkloadChecks::receive_ended(Operation& r, const Completion& c) {
@@ -106,7 +106,7 @@ void WorkloadChecks::receive_ended(Operation& r, const Completion& c) {
   if (m.delivered) return fail(fmt::format("message {} was delivered twice", id));
   m.delivered = true;
   if (const std::string wrong = delivery_check(m, r, c); !wrong.empty()) return fail(wrong);
-  if (protocol::partner_info(c.partner).nic != World::nic_of(m.host))
+  if (protocol::peer_info(c.peer).nic != World::nic_of(m.host))
     return fail(fmt::format("message {} came from the wrong host", id));
   if (!options_.trace) r.data = {};
 }
@@ -132,8 +132,8 @@ void WorkloadChecks::send_ended(Operation& m, Status status, bool accepted, bool
 void WorkloadChecks::connect_ended(Operation& o, const Completion& c) {
   if (o.bad_key && c.status == Status::bad_key) return;
   // If the two are connected nonetheless, nothing that the connect offered is withdrawn.
-  if (c.status != Status::success && !c.partner->connected())
-    o.instance->peers[o.to].last_failed_connect = world_.now();
+  if (c.status != Status::success && !c.peer->connected())
+    o.instance->views[o.to].last_failed_connect = world_.now();
   if (o.bad_key || c.status != Status::success) {
     if (c.status == Status::success || c.status == Status::bad_key || !may_fail(o, c.status))
       fail(fmt::format("connect {} from {} to {} ended with status {}", o.id, o.host, o.to,
@@ -143,9 +143,9 @@ void WorkloadChecks::connect_ended(Operation& o, const Completion& c) {
   const auto found = by_session_.find(c.session);
   if (found == by_session_.end() || found->second->host != o.to || found->second->crashed_at < o.start)
     return fail(fmt::format("connect {} reached an instance that does not live", o.id));
-  Instance::Peer& peer = o.instance->peers[o.to];
-  peer.partner = c.partner;
-  peer.session = c.session;
+  Instance::View& view = o.instance->views[o.to];
+  view.peer = c.peer;
+  view.session = c.session;
 }
 
 void WorkloadChecks::ended(Instance& at, const Completion& c, bool accepted, bool large) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "protocol/observer.h"
-#include "protocol/state/partner.h"
+#include "protocol/state/peer.h"
 #include "simulation/engine/instance.h"
 #include "simulation/engine/operation.h"
 #include "simulation/engine/random_network.h"
@@ -29,10 +29,9 @@ class WorkloadChecks;
 class HostObserver final : public protocol::Observer {
  public:
   HostObserver(WorkloadChecks& run, std::uint32_t host) : run_(run), host_(host) {}
-  void on_arrival(const protocol::Partner& from, std::uint64_t info,
-                  const protocol::Request* receive) override;
-  void on_dropped(const protocol::Partner& from, std::uint64_t info) override;
-  void on_forget(const protocol::Partner& partner, protocol::Cleanup why) override;
+  void on_arrival(const protocol::Peer& from, std::uint64_t info, const protocol::Request* receive) override;
+  void on_dropped(const protocol::Peer& from, std::uint64_t info) override;
+  void on_forget(const protocol::Peer& peer, protocol::Cleanup why) override;
 
  private:
   WorkloadChecks& run_;
@@ -46,10 +45,10 @@ class WorkloadChecks {
   WorkloadChecks& operator=(const WorkloadChecks&) = delete;
 
   // Called by the observers.
-  void arrived(Instance& at, const protocol::Partner& from, std::uint64_t info,
+  void arrived(Instance& at, const protocol::Peer& from, std::uint64_t info,
                const protocol::Request* receive);
   void dropped(Instance& at, std::uint64_t info);
-  void forget(Instance& at, const protocol::Partner& partner, protocol::Cleanup why);
+  void forget(Instance& at, const protocol::Peer& peer, protocol::Cleanup why);
   Instance& instance(std::uint32_t host) { return *current_[host]; }
 
  protected:
@@ -66,7 +65,7 @@ class WorkloadChecks {
   // Returns whether an event explains why the operation ended with this status.
   virtual bool may_fail(const Operation&, protocol::Status) { return false; }
   // Called when an engine forgets a peer that it was connected to.
-  virtual void partner_lost(Instance&, const protocol::Partner&, protocol::Cleanup) {}
+  virtual void peer_lost(Instance&, const protocol::Peer&, protocol::Cleanup) {}
 
   void fail(const std::string& text);
   bool failed() const { return !failure_.empty(); }

@@ -94,7 +94,7 @@ class Collective {
       }
       r.process->call(m_.operation_ns(), [this, i, to, round = r.round] {
         Rank& me = ranks_[i];
-        m_.send(*me.process, m_.network.partner(me.host, me.index, ranks_[to].host, ranks_[to].index),
+        m_.send(*me.process, m_.network.peer(me.host, me.index, ranks_[to].host, ranks_[to].index),
                 me.out[to], match(i, round));
       });
     }

@@ -91,9 +91,8 @@ class Incast {
     Sender& sender = senders_[s];
     sender.began.push_back(m_.network.now());
     Process& p = m_.network.process(sender.host);
-    p.call(m_.operation_ns(), [this, s, &p] {
-      m_.send(p, m_.network.partner(senders_[s].host, 0, 0, senders_[s].hub), out_, s);
-    });
+    p.call(m_.operation_ns(),
+           [this, s, &p] { m_.send(p, m_.network.peer(senders_[s].host, 0, 0, senders_[s].hub), out_, s); });
   }
 
   void sends_ended(std::uint32_t s) {

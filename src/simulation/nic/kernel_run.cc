@@ -103,7 +103,7 @@ class KernelRun {
       w.process->call(m_.operation_ns(), [this, i, to, match, counts] {
         Worker& me = workers_[i];
         const Worker& other = workers_[to.rank];
-        m_.send(*me.process, m_.network.partner(me.host, me.index, other.host, other.index),
+        m_.send(*me.process, m_.network.peer(me.host, me.index, other.host, other.index),
                 {me.out.data(), to.bytes}, match, false, counts ? &me : nullptr);
       });
     }

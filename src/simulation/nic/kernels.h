@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Communication of the NAS Parallel Benchmarks as programs of steps. These kernels are our own. They have the
-// benchmarks' messages (sizes, counts, partners and order, from the public definition, NPB 2 and 3 with MPI).
+// benchmarks' messages (sizes, counts, peers and order, from the public definition, NPB 2 and 3 with MPI).
 // Computing is only time. There are sixteen processes, numbered as MPI does by default: the first eight are
 // on the first host.
 #pragma once

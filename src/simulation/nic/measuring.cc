@@ -53,11 +53,11 @@ WorkResult Measuring::end(std::uint64_t messages) {
   return r;
 }
 
-void Measuring::send(Process& from, protocol::Partner* to, std::span<std::byte> data, std::uint64_t match,
+void Measuring::send(Process& from, protocol::Peer* to, std::span<std::byte> data, std::uint64_t match,
                      bool synchronous, void* context) {
   const protocol::Segment segment{data.data(), static_cast<std::uint32_t>(data.size())};
   protocol::SendOp op;
-  op.partner = to;
+  op.peer = to;
   op.segments = {&segment, 1};
   op.match_info = match;
   op.synchronous = synchronous;

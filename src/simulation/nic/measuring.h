@@ -22,7 +22,7 @@ class Measuring {
   }
 
   // Send and receive. Must be called inside Process::call or on_progress.
-  void send(Process& from, protocol::Partner* to, std::span<std::byte> data, std::uint64_t match,
+  void send(Process& from, protocol::Peer* to, std::span<std::byte> data, std::uint64_t match,
             bool synchronous = false, void* context = nullptr);
   void receive(Process& at, std::span<std::byte> data, std::uint64_t match, void* context);
   void receive(Process& at, std::vector<std::byte>& data, std::uint64_t match) {

@@ -136,8 +136,8 @@ bool Network::connect_all() {
   return connected;
 }
 
-protocol::Partner* Network::partner(std::uint32_t h, std::uint32_t i, std::uint32_t to, std::uint32_t peer) {
-  return process(h, i).engine().find_partner(kFirstNic + to, static_cast<std::uint8_t>(peer));
+protocol::Peer* Network::peer(std::uint32_t h, std::uint32_t i, std::uint32_t to, std::uint32_t index) {
+  return process(h, i).engine().find_peer(kFirstNic + to, static_cast<std::uint8_t>(index));
 }
 
 bool Network::run_until(const std::function<bool()>& condition, TimeNs limit) {

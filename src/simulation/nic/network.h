@@ -48,7 +48,7 @@ class Network {
   // on failure.
   bool connect_all();
   bool know(std::uint32_t host, std::uint32_t process, std::uint32_t to, std::uint32_t peer);
-  protocol::Partner* partner(std::uint32_t host, std::uint32_t process, std::uint32_t to, std::uint32_t peer);
+  protocol::Peer* peer(std::uint32_t host, std::uint32_t process, std::uint32_t to, std::uint32_t index);
   // Returns the process of the first host that a process of another host knows, unless every process knows
   // all.
   std::uint32_t hub_process(std::uint32_t host, std::uint32_t process);

@@ -84,7 +84,7 @@ WorkResult pingpong(const WorkOptions& options) {
   bool good = true;
   const auto post = [&](std::uint32_t h) { m.receive(m.network.process(h), in[h], 7); };
   const auto serve = [&](std::uint32_t h) {
-    m.send(m.network.process(h), m.network.partner(h, 0, 1 - h, 0), out, 7);
+    m.send(m.network.process(h), m.network.peer(h, 0, 1 - h, 0), out, 7);
   };
   for (std::uint32_t h = 0; h < 2; h++) {
     Process& p = m.network.process(h);
@@ -129,7 +129,7 @@ WorkResult stream(const WorkOptions& options) {
     if (sent >= total) return;
     sent++;
     from.call(m.operation_ns(),
-              [&] { m.send(from, m.network.partner(0, 0, 1, 0), out, 7, options.synchronous); });
+              [&] { m.send(from, m.network.peer(0, 0, 1, 0), out, 7, options.synchronous); });
   };
   to.call(0, [&] {
     for (Bytes& buffer : in) post(buffer);

@@ -22,8 +22,8 @@ bool arrived_whole(Status status) {
 
 }  // namespace
 
-Partner* Application::attacker(std::uint8_t which) {
-  return scene_.victim.endpoint.find_partner(kAttackerNic + (which & 1), 0);
+Peer* Application::attacker(std::uint8_t which) {
+  return scene_.victim.endpoint.find_peer(kAttackerNic + (which & 1), 0);
 }
 
 Operation* Application::create(RequestKind kind, std::uint32_t length, std::uint32_t pieces) {
@@ -40,7 +40,7 @@ void Application::post(Operation& op, std::uint8_t message_class, bool forgotten
   r.segments = op.segments;
   r.match_info = op.match_info;
   r.match_mask = op.match_mask;
-  r.source = op.partner;
+  r.source = op.peer;
   r.message_class = message_class;
   r.forgotten = forgotten;
   r.context = &op;
@@ -51,22 +51,22 @@ void Application::post(Operation& op, std::uint8_t message_class, bool forgotten
 
 void Application::receive(Script& script) {
   const std::uint8_t how = script.u8(), what = script.u8();
-  Partner* sources[] = {nullptr, attacker(0), attacker(1), scene_.to_honest};
+  Peer* sources[] = {nullptr, attacker(0), attacker(1), scene_.to_honest};
   const std::uint64_t masks[] = {kTagMask, 0, ~std::uint64_t{0}, kTagMask};
   Operation* op = create(RequestKind::receive, kLengths[what & 15], 1 + (what >> 4 & 3));
   if (!op) return;
-  op->partner = sources[how >> 4 & 3];
+  op->peer = sources[how >> 4 & 3];
   op->match_mask = masks[how >> 2 & 3];
   op->match_info = (how & 3) & op->match_mask;
   // A forgotten receive does not report the message that it took, so every message must have another receive.
-  post(*op, how >> 6 & 1, (how & 128) && op->partner && !honest(op->partner));
+  post(*op, how >> 6 & 1, (how & 128) && op->peer && !honest(op->peer));
 }
 
-bool Application::send_to(Partner* to, std::uint32_t length, std::uint32_t pieces, std::uint8_t tag,
+bool Application::send_to(Peer* to, std::uint32_t length, std::uint32_t pieces, std::uint8_t tag,
                           std::uint8_t how) {
   Operation* op = create(RequestKind::send, length, pieces);
   if (!op) return false;
-  op->partner = to;
+  op->peer = to;
   op->match_info = tag;
   Book* book = honest(to) ? &to_honest_ : to == scene_.victim.endpoint.self() ? &to_self_ : nullptr;
   if (book) {
@@ -77,7 +77,7 @@ bool Application::send_to(Partner* to, std::uint32_t length, std::uint32_t piece
     op->fill(Bytes(length, kPublic));
   }
   protocol::SendOp s;
-  s.partner = to;
+  s.peer = to;
   s.segments = op->segments;
   s.match_info = op->match_info;
   s.context = op;
@@ -98,8 +98,8 @@ bool Application::send_to(Partner* to, std::uint32_t length, std::uint32_t piece
 
 void Application::send(Script& script) {
   const std::uint8_t how = script.u8(), what = script.u8();
-  Partner* targets[] = {attacker(0), attacker(1), scene_.to_honest, scene_.victim.endpoint.self()};
-  Partner* to = targets[how & 3];
+  Peer* targets[] = {attacker(0), attacker(1), scene_.to_honest, scene_.victim.endpoint.self()};
+  Peer* to = targets[how & 3];
   if (to)
     send_to(to, kLengths[how >> 2 & 15], 1 + (what >> 4 & 3), what & 3,
             static_cast<std::uint8_t>(how >> 6 | (what & 12) | (what >> 2 & 16)));
@@ -119,7 +119,7 @@ void Application::connect(Script& script) {
     return;
   }
   op->request = *r;
-  if (op->request) op->partner = to_honest ? scene_.to_honest : attacker(how);
+  if (op->request) op->peer = to_honest ? scene_.to_honest : attacker(how);
 }
 
 Operation* Application::pick(Script& script) {
@@ -144,14 +144,14 @@ void Application::cancel(Script& script) {
 
 void Application::probe(Script& script) {
   const std::uint8_t how = script.u8();
-  Partner* sources[] = {nullptr, attacker(0), attacker(1), scene_.to_honest};
+  Peer* sources[] = {nullptr, attacker(0), attacker(1), scene_.to_honest};
   const auto found = scene_.victim.endpoint.probe(how & 3, how & 4 ? ~std::uint64_t{0} : kTagMask,
                                                   sources[how >> 4 & 3], how >> 6 & 1);
-  if (found && sources[how >> 4 & 3]) REQUIRE(found->partner == sources[how >> 4 & 3]);
+  if (found && sources[how >> 4 & 3]) REQUIRE(found->peer == sources[how >> 4 & 3]);
 }
 
 void Application::disconnect(Script& script) {
-  if (Partner* p = attacker(script.u8())) scene_.victim.endpoint.disconnect(scene_.now, p);
+  if (Peer* p = attacker(script.u8())) scene_.victim.endpoint.disconnect(scene_.now, p);
 }
 
 void Application::handler(Script& script) {
@@ -164,26 +164,26 @@ void Application::timeout(Script& script) {
   constexpr TimeNs kTimeouts[] = {1, 50, 1000, 3000};
   const TimeNs time = kTimeouts[script.u8() & 3] * kMillisecond;
   // All messages of the honest peer must arrive.
-  if (op && op->partner && !honest(op->partner)) scene_.victim.endpoint.set_timeout(op->request, time);
+  if (op && op->peer && !honest(op->peer)) scene_.victim.endpoint.set_timeout(op->request, time);
 }
 
 protocol::HandlerAction Application::arrived(void* context, const protocol::Arrival& arrival) {
   auto& self = *static_cast<Application*>(context);
   protocol::Endpoint& endpoint = self.scene_.victim.endpoint;
-  const bool attacker = !self.honest(arrival.partner) && arrival.partner != endpoint.self();
+  const bool attacker = !self.honest(arrival.peer) && arrival.peer != endpoint.self();
   Handler what = self.handler_;
   if (what == Handler::finished_attackers) what = attacker ? Handler::finished : Handler::proceed;
-  if (what == Handler::disconnect && attacker) endpoint.disconnect(self.scene_.now, arrival.partner);
+  if (what == Handler::disconnect && attacker) endpoint.disconnect(self.scene_.now, arrival.peer);
   if (what == Handler::post) {
     if (Operation* op =
             self.create(RequestKind::receive, std::min<std::uint32_t>(arrival.msg_length, 100000), 1)) {
       op->match_info = arrival.match_info;
       op->match_mask = ~std::uint64_t{0};
-      op->partner = arrival.partner;
+      op->peer = arrival.peer;
       self.post(*op, 0, false);
     }
   }
-  if (what == Handler::send && arrival.partner != endpoint.self()) self.send_to(arrival.partner, 33, 1, 1, 0);
+  if (what == Handler::send && arrival.peer != endpoint.self()) self.send_to(arrival.peer, 33, 1, 1, 0);
   if (arrival.data) [[maybe_unused]]
     const Bytes whole(arrival.data, arrival.data + arrival.msg_length);
   if (what != Handler::finished) return protocol::HandlerAction::proceed;
@@ -193,8 +193,8 @@ protocol::HandlerAction Application::arrived(void* context, const protocol::Arri
 
 // Counts a message that the handler took as delivered.
 void Application::consumed(const protocol::Arrival& arrival) {
-  Book& book = arrival.partner == scene_.victim.endpoint.self() ? to_self_ : from_honest_;
-  if (!strict() || (!honest(arrival.partner) && &book != &to_self_)) return;
+  Book& book = arrival.peer == scene_.victim.endpoint.self() ? to_self_ : from_honest_;
+  if (!strict() || (!honest(arrival.peer) && &book != &to_self_)) return;
   Book::Entry* entry = book.find(arrival.match_info);
   REQUIRE(entry && !entry->delivered && entry->length == arrival.msg_length);
   entry->delivered = true;
@@ -207,7 +207,7 @@ void Application::look() {
     REQUIRE(op && !op->ended && op->request == r);
     ended(*op, endpoint.consume(r));
   }
-  while (const auto lost = endpoint.lost_take()) REQUIRE(!lossless() || !honest(lost->partner));
+  while (const auto lost = endpoint.lost_take()) REQUIRE(!lossless() || !honest(lost->peer));
   while (endpoint.news_take()) {
   }
 }
@@ -219,11 +219,11 @@ void Application::ended(Operation& op, const Completion& c) {
   op.check_canaries();
   if (op.kind == RequestKind::receive) check_received(op, c);
   if (op.kind == RequestKind::send) {
-    REQUIRE(c.partner == op.partner);
+    REQUIRE(c.peer == op.peer);
     REQUIRE(c.xfer_length <= op.capacity);
     if (op.entry && !arrived_whole(c.status)) op.entry->failed = true;
     const bool rejected = c.status == Status::rejected;  // its message class cannot be expressed
-    if (lossless() && honest(op.partner)) REQUIRE(rejected || arrived_whole(c.status));
+    if (lossless() && honest(op.peer)) REQUIRE(rejected || arrived_whole(c.status));
   }
   // The memory is the application's again. A later read or write of it is noticed.
   std::fill(op.memory.begin(), op.memory.end(), kCanary);
@@ -231,13 +231,13 @@ void Application::ended(Operation& op, const Completion& c) {
 
 void Application::check_received(Operation& op, const Completion& c) {
   if (c.status == Status::cancelled) return;
-  REQUIRE(c.partner);
-  REQUIRE(!op.partner || c.partner == op.partner);
+  REQUIRE(c.peer);
+  REQUIRE(!op.peer || c.peer == op.peer);
   REQUIRE((c.match_info & op.match_mask) == op.match_info);
   REQUIRE(c.xfer_length <= op.capacity && c.xfer_length <= c.msg_length);
   if (!arrived_whole(c.status)) {
     REQUIRE(c.xfer_length == 0);
-    REQUIRE(!lossless() || !honest(c.partner));
+    REQUIRE(!lossless() || !honest(c.peer));
     return;
   }
   REQUIRE(c.xfer_length == std::min(c.msg_length, op.capacity));
@@ -245,8 +245,8 @@ void Application::check_received(Operation& op, const Completion& c) {
   const Bytes all = op.content();
   const auto content = std::span(all).first(c.xfer_length);
   REQUIRE(untouched(std::span(all).subspan(c.xfer_length)));
-  const bool self = c.partner == scene_.victim.endpoint.self();
-  if (!strict() || (!self && !honest(c.partner))) return;
+  const bool self = c.peer == scene_.victim.endpoint.self();
+  if (!strict() || (!self && !honest(c.peer))) return;
   Book::Entry* entry = (self ? to_self_ : from_honest_).find(c.match_info);
   REQUIRE(entry && !entry->delivered && entry->length == c.msg_length);
   entry->delivered = true;

@@ -28,12 +28,12 @@ class Application : public Player {
  protected:
   Operation* create(protocol::RequestKind kind, std::uint32_t length, std::uint32_t pieces);
   void post(Operation& op, std::uint8_t message_class, bool forgotten);
-  bool send_to(Partner* to, std::uint32_t length, std::uint32_t pieces, std::uint8_t tag, std::uint8_t how);
-  Partner* attacker(std::uint8_t which);
+  bool send_to(Peer* to, std::uint32_t length, std::uint32_t pieces, std::uint8_t tag, std::uint8_t how);
+  Peer* attacker(std::uint8_t which);
   void handler_forget() { handler_ = Handler::none; }
   bool strict() const { return !scene_.setup.relaxed; }
   bool lossless() const { return scene_.setup.lossless(); }
-  bool honest(const Partner* p) const { return p == scene_.to_honest; }
+  bool honest(const Peer* p) const { return p == scene_.to_honest; }
 
   Scene& scene_;
   Book& from_honest_;

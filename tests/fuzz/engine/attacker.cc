@@ -19,7 +19,7 @@ constexpr std::size_t kEagerLength = 20;
 
 void Attacker::connect(const Sender& from, Script& script, bool reply) {
   const std::uint8_t wrong = script.u8();
-  const Partner* p = from.partner;
+  const Peer* p = from.peer;
   wire::Connect c;
   c.dst_endpoint = from.to_endpoint;
   c.src_endpoint = from.endpoint;
@@ -39,7 +39,7 @@ void Attacker::connect(const Sender& from, Script& script, bool reply) {
   c.ext.peer_epoch = p ? p->counting.epoch : 0;
   c.ext.peer_epoch_in_use = p;
   if (reply && p) {
-    protocol::Request* r = const_cast<Partner*>(p)->tx.connects.front();
+    protocol::Request* r = const_cast<Peer*>(p)->tx.connects.front();
     c.connect_seqnum = p->liveness.ping_pending || !r ? p->liveness.ping_seqnum : r->connect_seqnum;
   }
   if (wrong & 2) c.target_recv_seqnum_start = script.u16();
@@ -163,7 +163,7 @@ void Attacker::medium(const Sender& from, Script& script) {
 
 void Attacker::truc(const Sender& from, Script& script) {
   const std::uint8_t wrong = script.u8();
-  const Partner* p = from.partner;
+  const Peer* p = from.peer;
   wire::Truc t;
   t.dst_endpoint = from.to_endpoint;
   t.src_endpoint = from.endpoint;
@@ -192,7 +192,7 @@ void Attacker::nack_lib(const Sender& from, Script& script) {
   n.flags = flags(from, 0);
   n.code = static_cast<wire::NackCode>((wrong & 3) + 1);
   if (wrong & 4) n.code = static_cast<wire::NackCode>(script.u8());
-  const Request* r = from.partner && !(wrong & 8) ? from.partner->tx.unacked.front() : nullptr;
+  const Request* r = from.peer && !(wrong & 8) ? from.peer->tx.unacked.front() : nullptr;
   n.seqnum = r ? r->seqnum : 0;
   if (wrong & 16) n.seqnum = script.u16();
   transmit(from, wire::PacketType::nack_lib,
@@ -207,8 +207,7 @@ void Attacker::probe(const Sender& from, Script& script) {
   t.flags = flags(from, 0);
   t.session = wrong & 1 ? script.u32() : kVictimSession;
   t.is_reply = wrong & 2;
-  t.size =
-      from.partner && from.partner->agreed.probe_size && t.is_reply ? from.partner->agreed.probe_size : 1514;
+  t.size = from.peer && from.peer->agreed.probe_size && t.is_reply ? from.peer->agreed.probe_size : 1514;
   if (wrong & 4) t.size = std::clamp<std::uint32_t>(script.u32(), wire::kMinFrame, 65549);
   const std::uint32_t frame = wrong & 8 ? script.u16() : std::min<std::uint32_t>(t.size, 65549);
   transmit(

@@ -20,7 +20,7 @@ std::uint64_t frame_end(const protocol::Pull& pull, std::uint64_t index) {
 const Request* LargeAttacker::region_pick(const Sender& from, std::uint8_t n, bool anybody) const {
   std::vector<const Request*> owned;
   scene_.state().regions.each_owner([&](const Request& r) {
-    if (anybody || r.partner == from.partner) owned.push_back(&r);
+    if (anybody || r.peer == from.peer) owned.push_back(&r);
   });
   return owned.empty() ? nullptr : owned[n % owned.size()];
 }
@@ -29,7 +29,7 @@ protocol::Pull* LargeAttacker::pull_pick(const Sender& from, std::uint8_t n, boo
   std::vector<protocol::Pull*> running;
   auto& list = scene_.state().transfers.pull_list;
   for (protocol::Pull* p = list.front(); p; p = list.next(*p))
-    if (anybody || p->partner == from.partner) running.push_back(p);
+    if (anybody || p->peer == from.peer) running.push_back(p);
   return running.empty() ? nullptr : running[n % running.size()];
 }
 
@@ -46,7 +46,7 @@ void LargeAttacker::rndv(const Sender& from, Script& script) {
   if (m.rdma_offset % 3 == 1) {  // announces unscheduled data, which may follow
     m.flags |= wire::kFlagUnasked;
     m.unasked_frames = static_cast<std::uint8_t>(m.rdma_offset >> 8);
-    const std::uint32_t unit = from.partner ? from.partner->agreed.sizes.pull_reply_max : 1024;
+    const std::uint32_t unit = from.peer ? from.peer->agreed.sizes.pull_reply_max : 1024;
     m.unasked_unit = static_cast<std::uint16_t>(m.rdma_offset & 64 ? m.rdma_offset : unit);
     if (m.rdma_offset & 32) m.rdma_offset = 0;
   }
@@ -103,7 +103,7 @@ void LargeAttacker::pull_reply(const Sender& from, Script& script) {
   const std::uint32_t handle = pull ? pull->handle : 0;
   if (wrong & 32 && pull) {
     p.pull_handle = pull->unasked_key;
-    p.magic = wire::unasked_magic(kVictimEndpoint, pull->partner->endpoint);
+    p.magic = wire::unasked_magic(kVictimEndpoint, pull->peer->endpoint);
   }
   if (wrong & 1) p.pull_handle = script.u32();
   if (wrong & 2) p.magic = script.u32();

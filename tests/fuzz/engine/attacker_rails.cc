@@ -36,7 +36,7 @@ void RailAttacker::rail_probe(const Sender& from, Script& script) {
   t.session = wrong & 1 ? script.u32() : kVictimSession;
   t.is_reply = !(wrong & 2);
   t.size = scene_.state().own_frame;
-  if (from.partner && from.partner->rails) t.cookie = from.partner->rails->paths[to_board_].cookie;
+  if (from.peer && from.peer->rails) t.cookie = from.peer->rails->paths[to_board_].cookie;
   if (wrong & 4) t.size = std::clamp<std::uint32_t>(script.u32(), wire::kMinFrame, 65549);
   if (wrong & 8) t.cookie = script.u32();
   if (wrong & 16) t.flags = flags(from, script.u8());

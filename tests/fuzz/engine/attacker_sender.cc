@@ -32,8 +32,8 @@ AttackerSender::Sender AttackerSender::sender_read(Script& script) {
   if (who & 8) from.to_endpoint = script.u8();
   if (who & 16) from.peer_index = script.u16();
   from.progress = !(who & 32);
-  from.partner = scene_.victim.endpoint.find_partner(from.nic, from.endpoint);
-  const Partner* p = from.partner;
+  from.peer = scene_.victim.endpoint.find_peer(from.nic, from.endpoint);
+  const Peer* p = from.peer;
   from.extended = p && p->agreed.extended;
   from.mode = p ? p->agreed.mode : scene_.setup.victim.mode;
   from.checksum = p && p->agreed.checksum;
@@ -64,7 +64,7 @@ void AttackerSender::transmit_frame(const Sender& from, Bytes frame) {
 
 void AttackerSender::message_fill(const Sender& from, Script& script, wire::Message& m) {
   const std::uint8_t wrong = script.u8();
-  const Partner* p = from.partner;
+  const Peer* p = from.peer;
   m.dst_endpoint = from.to_endpoint;
   m.src_endpoint = from.endpoint;
   m.flags = flags(from, wire::kFlagUrgent);

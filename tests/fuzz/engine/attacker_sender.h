@@ -23,7 +23,7 @@ class AttackerSender {
     bool checksum = false;
     bool extended = false;
     wire::Mode mode = wire::Mode::omx;
-    Partner* partner = nullptr;
+    Peer* peer = nullptr;
   };
   Sender sender_read(Script& script);
   // Encodes with `encode(buffer, head)`, adds data and the other parts of a frame, and sends it.

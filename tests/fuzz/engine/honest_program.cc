@@ -16,7 +16,7 @@ void HonestProgram::send(std::uint32_t length, std::uint8_t tag, bool synchronou
   op.kind = RequestKind::send;
   op.allocate(length, 1);
   protocol::SendOp s;
-  s.partner = scene_.to_victim;
+  s.peer = scene_.to_victim;
   s.match_info = to_victim_.write(length, tag);
   op.fill(Book::content(s.match_info, length));
   op.entry = &to_victim_.entries.back();
@@ -64,7 +64,7 @@ void HonestProgram::finished(Operation& op, const Completion& c) {
   if (scene_.setup.relaxed) return;
   REQUIRE(c.status == Status::success || !scene_.setup.lossless());
   if (c.status != Status::success) return;
-  REQUIRE(c.partner == scene_.to_victim);
+  REQUIRE(c.peer == scene_.to_victim);
   Book::Entry* entry = from_victim_.find(c.match_info);
   REQUIRE(entry && !entry->delivered && entry->length == c.msg_length);
   entry->delivered = true;

@@ -137,7 +137,7 @@ void write_sending(const std::filesystem::path& folder) {
   write(folder, "timeout", lost);
 }
 
-void write_partners(const std::filesystem::path& folder) {
+void write_peers(const std::filesystem::path& folder) {
   Seed connect;
   connect(Step::connect, {1})(Step::connect_reply, {1, 0})(Step::connect, {1 | 4})(Step::connect_reply,
                                                                                    {1, 16, 32, 11});
@@ -242,7 +242,7 @@ int main(int argc, char** argv) {
   std::filesystem::create_directories(folder);
   omx::fuzz::write_receiving(folder);
   omx::fuzz::write_sending(folder);
-  omx::fuzz::write_partners(folder);
+  omx::fuzz::write_peers(folder);
   omx::fuzz::write_boards(folder);
   return 0;
 }

@@ -14,7 +14,7 @@ namespace omx::fuzz {
 struct Operation {
   protocol::RequestKind kind = protocol::RequestKind::receive;
   Request* request = nullptr;  // nullptr: forgotten
-  Partner* partner = nullptr;  // of a send or connect: to; of a receive: its only source, or nullptr for any
+  Peer* peer = nullptr;        // of a send or connect: to; of a receive: its only source, or nullptr for any
   bool ended = false;
   std::uint64_t match_info = 0, match_mask = 0;
   std::uint32_t capacity = 0;

@@ -33,7 +33,7 @@ struct Held {
 
 Held held(protocol::State& s) {
   Held total;
-  for (Partner* p : s.peers.partners) {
+  for (Peer* p : s.peers.by_index) {
     for (auto* list : {&p->tx.unacked, &p->tx.queued, &p->tx.connects})
       for (Request* r = list->front(); r; r = list->next(*r)) total.messages++;
     if (p->rx.early) total.early += p->rx.early->frames;
@@ -58,7 +58,7 @@ void check_schedule(protocol::State& s) {
   std::uint64_t in_flight = 0;
   for (unsigned rail = 0; rail < protocol::kRailsMost; rail++) in_flight += s.pulling.port(rail).in_flight;
   REQUIRE(in_flight == charges);
-  for (Partner* p : s.peers.partners) {
+  for (Peer* p : s.peers.by_index) {
     REQUIRE(running >= p->rx.pulls_running);
     running -= p->rx.pulls_running;
     senders += p->rx.pulls_running > 0;
@@ -70,7 +70,7 @@ void check_schedule(protocol::State& s) {
 // Checks that every further board of a peer leads to that peer only, and that none of them is the victim's.
 void check_rails(protocol::State& s) {
   std::size_t aliases = 0;
-  for (Partner* p : s.peers.partners) {
+  for (Peer* p : s.peers.by_index) {
     if (!p->rails) continue;
     const protocol::Rails& rails = *p->rails;
     REQUIRE(rails.count == s.config.rails.count && rails.home < rails.count);
@@ -96,8 +96,8 @@ void check_bounds(Scene& scene) {
   REQUIRE(s.buffers_held() <= s.config.buffer_bytes + own);
   REQUIRE(s.memory.buffers.kept() + s.memory.buffers.in_use() <= s.config.buffer_bytes);
   REQUIRE(s.memory.send_buffers.in_use() <= s.config.send_buffer_bytes);
-  REQUIRE(s.peers.partners.size() <= s.config.max_partners);
-  REQUIRE(s.memory.early_windows.live() <= s.peers.partners.size());
+  REQUIRE(s.peers.by_index.size() <= s.config.max_peers);
+  REQUIRE(s.memory.early_windows.live() <= s.peers.by_index.size());
   REQUIRE(s.memory.pulls.live() <= s.memory.requests.live());
   REQUIRE(s.completion.zombies <= s.config.zombie_max + s.memory.requests.live());
   REQUIRE(s.regions.used() <= s.memory.requests.live());
@@ -113,14 +113,14 @@ std::uint64_t answer_limit(protocol::State& s) {
   // probed.
   const std::uint64_t rails =
       protocol::rails_used(s)
-          ? s.memory.pulls.live() * protocol::kPullBlocksStriped * 16 + s.peers.partners.size() * 4
+          ? s.memory.pulls.live() * protocol::kPullBlocksStriped * 16 + s.peers.by_index.size() * 4
           : 0;
   return rails + kAnswers + h.messages * kFramesPerMessage + h.early * kFramesPerEarly +
-         s.peers.partners.size() * kControl;
+         s.peers.by_index.size() * kControl;
 }
 
 std::uint64_t wake_limit(protocol::State& s) {
-  return 64 + 16 * s.peers.partners.size() + 8 * s.memory.requests.live();
+  return 64 + 16 * s.peers.by_index.size() + 8 * s.memory.requests.live();
 }
 
 void check_leak(const Bytes& frame) {

@@ -33,7 +33,7 @@ Setup::Setup(Script& script) {
   constexpr std::uint32_t kMtus[] = {1500, 9000, 2048, 65535};
   victim.mtu = kMtus[a >> 4 & 3];
   victim.peer_timeout = kPeerTimeout;
-  victim.max_partners = 64;
+  victim.max_peers = 64;
   honest = victim;
   constexpr std::uint32_t kThresholds[] = {32768, 128, 1000, 5000};
   constexpr std::uint64_t kBuffers[] = {256 << 10, 64 << 10, 128 << 10, 1 << 20};
@@ -127,7 +127,7 @@ void Scene::introduce() {
     REQUIRE(from.endpoint.done(*r));
     const auto c = from.endpoint.consume(*r);
     REQUIRE(c.status == protocol::Status::success);
-    (back ? to_victim : to_honest) = c.partner;
+    (back ? to_victim : to_honest) = c.peer;
   }
   advance(50 * kMillisecond);
   seen.clear();

@@ -15,7 +15,7 @@
 namespace omx::fuzz {
 
 using protocol::kMillisecond;
-using protocol::Partner;
+using protocol::Peer;
 using protocol::Request;
 using protocol::TimeNs;
 
@@ -94,8 +94,8 @@ class Scene {
   const Setup& setup;
   TimeNs now = kMillisecond;
   Node victim, honest;
-  Partner* to_honest = nullptr;  // the victim's view of it
-  Partner* to_victim = nullptr;  // the honest peer's view of it
+  Peer* to_honest = nullptr;  // the victim's view of it
+  Peer* to_victim = nullptr;  // the honest peer's view of it
   std::vector<Player*> players;
   std::deque<Bytes> seen;    // frames on the segment, as a switch that floods shows them
   std::uint32_t losing = 0;  // frames between the two that will be lost

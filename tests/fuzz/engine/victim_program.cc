@@ -20,7 +20,7 @@ void VictimProgram::end_attackers() {
   scene_.advance(30 * kPeerTimeout / 4);
   for (Operation& op : operations_) {
     if (op.ended || !op.request) continue;
-    const Partner* with = op.kind == RequestKind::receive ? op.request->partner : op.partner;
+    const Peer* with = op.kind == RequestKind::receive ? op.request->peer : op.peer;
     if (honest(with)) continue;  // may wait for receives of earlier messages
     if (op.kind == RequestKind::send && with == endpoint.self()) continue;  // may wait likewise
     REQUIRE(op.kind == RequestKind::receive);
@@ -46,7 +46,7 @@ void VictimProgram::drain() {
   scene_.advance(30 * kPeerTimeout / 4);
   for (const Operation& op : operations_) {
     if (!op.request || op.ended) continue;
-    const Partner* with = op.kind == RequestKind::receive ? op.request->partner : op.partner;
+    const Peer* with = op.kind == RequestKind::receive ? op.request->peer : op.peer;
     // A peer that got forged frames in the other's name may wait for it as long as it lives.
     REQUIRE(!lossless() && honest(with));
   }
@@ -61,7 +61,7 @@ void VictimProgram::exchange(HonestProgram& peer) {
     op.allocate(length, 1);
     op.match_info = 1;
     op.match_mask = 3;
-    op.partner = scene_.to_honest;
+    op.peer = scene_.to_honest;
     post(op, 0, false);
   }
   scene_.advance(3 * kPeerTimeout);

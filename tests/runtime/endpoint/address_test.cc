@@ -15,7 +15,7 @@ void expect_round_trip(const AddressParts& parts) {
   EXPECT_EQ(back.endpoint, parts.endpoint);
   EXPECT_EQ(back.session, parts.session);
   EXPECT_EQ(back.slot, parts.slot);
-  EXPECT_EQ(back.partner, parts.partner);
+  EXPECT_EQ(back.peer, parts.peer);
   EXPECT_EQ(back.conversation, parts.conversation);
 }
 

@@ -95,12 +95,12 @@ TEST(endpoint_read, torn_and_impossible_rows) {
   SharedView& view = segment->view();
   view.begun = 2;
   view.ended = 1;
-  view.snapshot.partner_rows = view.snapshot.pending_rows = 0xFFFFFFFF;
+  view.snapshot.peer_rows = view.snapshot.pending_rows = 0xFFFFFFFF;
   view.history.count = 3;
   const auto shared = endpoint_read(kIfindex, 13);
   ASSERT_TRUE(shared) << shared.error().message;
   EXPECT_NE((*shared)->view.begun, (*shared)->view.ended) << "who stopped in the middle of it is seen";
-  EXPECT_EQ((*shared)->view.snapshot.partner_rows, protocol::Snapshot::kPartners);
+  EXPECT_EQ((*shared)->view.snapshot.peer_rows, protocol::Snapshot::kPeers);
   EXPECT_EQ((*shared)->view.snapshot.pending_rows, protocol::Snapshot::kPending);
   EXPECT_EQ((*shared)->view.history.count, 3U);
 }
@@ -122,7 +122,7 @@ TEST(endpoint_read, bools_are_bools) {
   const SharedView& read = (*shared)->view;
   EXPECT_EQ(byte_of(read.stopped), 1U);
   EXPECT_EQ(byte_of(read.snapshot.pending_cut), 1U);
-  for (const protocol::PartnerRow& p : read.snapshot.partner)
+  for (const protocol::PeerRow& p : read.snapshot.peer)
     for (const bool* b : {&p.self, &p.connected, &p.extended, &p.near, &p.lane_in, &p.lane_out})
       EXPECT_EQ(byte_of(*b), 1U);
   for (const protocol::PendingRow& r : read.snapshot.pending)

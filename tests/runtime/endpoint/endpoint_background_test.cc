@@ -44,7 +44,7 @@ class endpoint_background : public PairTest {
       from.cancel(*request);
       return false;
     }
-    address = from.address_of(completion.partner, completion.session, completion.conversation);
+    address = from.address_of(completion.peer, completion.session, completion.conversation);
     return completion.status == Status::success;
   }
   static int threads_of_this_kind() {
@@ -418,7 +418,7 @@ TEST_F(endpoint_background, off__bursts_do_not_wait) {
   const auto request = a_->connect(b_->board().interface.nic, b_->id(), 0, 0, nullptr, false);
   Completion completion;
   ASSERT_TRUE(drive_until([&] { return a_->test(*request, completion) == WaitOutcome::done; }));
-  const Address to_b = a_->address_of(completion.partner, completion.session, completion.conversation);
+  const Address to_b = a_->address_of(completion.peer, completion.session, completion.conversation);
   for (int i = 0; i < 100; i++) send(*a_, to_b, Bytes(8), 1, true);
   EXPECT_EQ(a_->counters()[protocol::Counter::send_pack], 0U);
   EXPECT_EQ(a_->counters()[protocol::Counter::send_tiny], 100U);

@@ -278,7 +278,7 @@ TEST_F(endpoint_outage, another_mac_address__is_told_once_with_the_remedy) {
 TEST_F(endpoint_outage, mtu_changes__larger_frames_are_used) {
   testing::internal::CaptureStderr();
   const auto frame_to_b = [&] {
-    for (const protocol::PartnerInfo& info : a_->partners()) {
+    for (const protocol::PeerInfo& info : a_->peers()) {
       if (info.nic == b_->board().interface.nic) return info.frame_max;
     }
     return 0U;

@@ -25,7 +25,7 @@ TEST_F(endpoint, connect__both_ways_and_to_itself) {
   EXPECT_EQ(to_b.slot, a_->slot());
   connect(*b_, *a_);
   connect(*a_, *a_);
-  EXPECT_EQ(a_->partners().size(), 2U);  // a itself and b
+  EXPECT_EQ(a_->peers().size(), 2U);  // a itself and b
 }
 
 TEST_F(endpoint, connect__refused) {
@@ -109,7 +109,7 @@ TEST_F(endpoint, send__bad_addresses) {
   wrong.slot++;
   EXPECT_EQ(status_of(wrong).error(), OpError::bad_request);
   wrong = parts;
-  wrong.partner = 1000;
+  wrong.peer = 1000;
   EXPECT_EQ(status_of(wrong).error(), OpError::bad_request);
   wrong = parts;
   wrong.nic++;
@@ -192,11 +192,11 @@ TEST_F(endpoint, counters__and_facts) {
   if (!process_->settings().intra_node.enabled) {
     EXPECT_GT(a_->link_counters().frames_sent, 0U);
   }
-  EXPECT_GT(a_->memory().partners, 0U);
+  EXPECT_GT(a_->memory().peers, 0U);
   EXPECT_GE(a_->eager_max(), 128U);
-  const auto partners = a_->partners();
-  const auto is_b = [&](const protocol::PartnerInfo& info) { return info.nic == b_->board().interface.nic; };
-  EXPECT_TRUE(std::any_of(partners.begin(), partners.end(), is_b));
+  const auto peers = a_->peers();
+  const auto is_b = [&](const protocol::PeerInfo& info) { return info.nic == b_->board().interface.nic; };
+  EXPECT_TRUE(std::any_of(peers.begin(), peers.end(), is_b));
 }
 
 // --- the unexpected handler
@@ -224,7 +224,7 @@ TEST_F(endpoint, handler__may_use_the_endpoint) {
   probe.action = [&](const Arrival& arrival) {
     EXPECT_EQ(arrival.match_info, 42U);
     EXPECT_NE(arrival.data, nullptr);
-    const Address source = b_->address_of(arrival.partner, arrival.session, arrival.conversation);
+    const Address source = b_->address_of(arrival.peer, arrival.session, arrival.conversation);
     EXPECT_TRUE(b_->set_address_context(source, this));
     receive = post(*b_, buffer, 42);
     send(*b_, source, pattern(4, 9), 7, true);

@@ -234,7 +234,7 @@ TEST_F(process, log__mxoe_needs_a_larger_mtu) {
   EXPECT_EQ(stderr_of([&] { open(*mxoe, "v1"); }), "");
 }
 
-TEST_F(process, log__agreed_frame_size_once_per_partner) {
+TEST_F(process, log__agreed_frame_size_once_per_peer) {
   Settings s = settings();
   s.verbose = 2;
   s.verbose_prefix = "%H %B %b %e: ";

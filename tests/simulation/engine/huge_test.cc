@@ -62,7 +62,7 @@ TEST_P(Huge, message_of_all_bits) {
   receive.segments = to;
   protocol::SendOp send;
   send.segments = from;
-  send.partner = pair.peer_of(0);
+  send.peer = pair.peer_of(0);
   auto* r = pair.engine(1).receive(pair.clock(1), receive).value();
   auto* s = pair.engine(0).send(pair.clock(0), send).value();
   for (std::uint32_t i = 0; i < 2; i++) pair.world.host(i).deadline_check();

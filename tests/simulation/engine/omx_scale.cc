@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   fmt::print("all frames          {:10} sent, {:.2f} per message; {} dropped by switch ports\n", r.frames,
              static_cast<double>(r.frames) / static_cast<double>(r.messages), r.dropped);
   fmt::print("fullest port        {:10} bytes\n", r.deepest);
-  fmt::print("memory per partner  {:10} bytes\n", r.memory_per_partner);
+  fmt::print("memory per peer  {:10} bytes\n", r.memory_per_peer);
   fmt::print("processor           {:10.0f} ns per message, all hosts and the simulation\n",
              r.cpu_per_message);
   return 0;

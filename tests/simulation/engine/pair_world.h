@@ -46,14 +46,14 @@ class PairWorld {
   protocol::Endpoint& engine(std::uint32_t i) { return world.host(i).engine(); }
   TimeNs clock(std::uint32_t i) { return world.host(i).clock(); }
   std::uint64_t count(std::uint32_t i, protocol::Counter id) { return world.host(i).counters()[id]; }
-  protocol::Partner* peer_of(std::uint32_t i) { return engine(i).find_partner(World::nic_of(1 - i), 0); }
+  protocol::Peer* peer_of(std::uint32_t i) { return engine(i).find_peer(World::nic_of(1 - i), 0); }
 
-  protocol::Partner* connect(std::uint32_t from) {
+  protocol::Peer* connect(std::uint32_t from) {
     const auto r = engine(from).connect(clock(from), World::nic_of(1 - from), 0, 0, 0, nullptr, false, true);
     world.host(from).deadline_check();
     if (!world.run_until([&] { return engine(from).done(*r); }, 3000 * kSecond)) return nullptr;
     const protocol::Completion c = engine(from).consume(*r);
-    return c.status == protocol::Status::success ? c.partner : nullptr;
+    return c.status == protocol::Status::success ? c.peer : nullptr;
   }
   bool connect_both() { return connect(0) && connect(1); }
 

@@ -42,7 +42,7 @@ class RailsWorld {
 
   protocol::Endpoint& engine(std::uint32_t i) { return world.host(i).engine(); }
   std::uint64_t count(std::uint32_t i, Counter id) { return world.host(i).counters()[id]; }
-  protocol::Partner* peer_of(std::uint32_t i) { return engine(i).find_partner(World::nic_of(1 - i), 0); }
+  protocol::Peer* peer_of(std::uint32_t i) { return engine(i).find_peer(World::nic_of(1 - i), 0); }
   std::uint64_t carried(std::uint32_t to, unsigned rail) { return world.switch_port(to, rail).bytes; }
 
   void connect() {
@@ -62,7 +62,7 @@ class RailsWorld {
     const TimeNs began = world.now();
     const auto receive = engine(1).receive(world.now(), {.segments = {&to, 1}, .match_info = match});
     const auto send =
-        engine(0).send(world.now(), {.partner = peer_of(0), .segments = {&from, 1}, .match_info = match});
+        engine(0).send(world.now(), {.peer = peer_of(0), .segments = {&from, 1}, .match_info = match});
     world.host(0).deadline_check();
     world.host(1).deadline_check();
     meanwhile();
@@ -134,7 +134,7 @@ TEST(Rails, cut__of_either_board_costs_a_repetition_and_the_other_goes_on) {
     w.world.run_for(2 * kSecond);
     w.transfer(kLarge, 11);  // probes the path again
     EXPECT_GT(gigabits(kLarge, w.transfer(kLarge, 12)), 1.85) << rail;
-    EXPECT_EQ(w.engine(1).state().peers.partners[1]->rails->home, 0) << rail;
+    EXPECT_EQ(w.engine(1).state().peers.by_index[1]->rails->home, 0) << rail;
   }
 }
 
@@ -177,8 +177,8 @@ TEST(Rails, peers__that_have_one_board_see_nothing_of_it) {
   w.world.host(0).deadline_check();
   ASSERT_TRUE(w.world.run_until([&] { return w.engine(0).done(*r); }, kSecond));
   w.engine(0).consume(*r);
-  EXPECT_EQ(w.engine(0).find_partner(World::nic_of(2), 0)->rails, nullptr);
-  EXPECT_EQ(w.engine(2).find_partner(World::nic_of(0), 0)->rails, nullptr);
+  EXPECT_EQ(w.engine(0).find_peer(World::nic_of(2), 0)->rails, nullptr);
+  EXPECT_EQ(w.engine(2).find_peer(World::nic_of(0), 0)->rails, nullptr);
 }
 
 // Every message arrives once and whole, whatever is lost, cut and mended. A failure names its seed.

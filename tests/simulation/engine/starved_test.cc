@@ -68,7 +68,7 @@ class Starved : public testing::Test {
     receive.match_mask = 0;
     ASSERT_TRUE(pair_->engine(host).receive(pair_->clock(host), receive).has_value());
     protocol::SendOp send;
-    send.partner = pair_->peer_of(host);
+    send.peer = pair_->peer_of(host);
     send.segments = {&segment, 1};
     ASSERT_TRUE(pair_->engine(host).send(pair_->clock(host), send).has_value());
     pair_->world.host(host).deadline_check();
@@ -164,7 +164,7 @@ TEST(Queued, behind_others__is_not_asked_for_again) {
     receive.segments = {&segment, 1};
     ASSERT_TRUE(pair.engine(1).receive(pair.clock(1), receive).has_value());
     protocol::SendOp send;
-    send.partner = pair.peer_of(0);
+    send.peer = pair.peer_of(0);
     send.segments = {&segment, 1};
     ASSERT_TRUE(pair.engine(0).send(pair.clock(0), send).has_value());
   }

@@ -52,7 +52,7 @@ class Wrap : public testing::TestWithParam<PairKind> {
     std::memcpy(data.data(), &number, sizeof number);
     Segment segment{data.data(), number % 3 == 0 ? std::uint32_t{kRoom} : std::uint32_t{sizeof number}};
     protocol::SendOp op;
-    op.partner = pair.peer_of(from);
+    op.peer = pair.peer_of(from);
     op.segments = {&segment, 1};
     op.context = &data;
     ASSERT_TRUE(pair.engine(from).send(pair.clock(from), op).has_value());
@@ -200,7 +200,7 @@ TEST_P(Wrap, frame_numbers_of_a_pull) {
     receive_op.segments = {&to, 1};
     protocol::SendOp send_op;
     send_op.segments = {&from, 1};
-    send_op.partner = pair.peer_of(0);
+    send_op.peer = pair.peer_of(0);
     auto* r = pair.engine(1).receive(pair.clock(1), receive_op).value();
     auto* s = pair.engine(0).send(pair.clock(0), send_op).value();
     for (std::uint32_t i = 0; i < 2; i++) pair.world.host(i).deadline_check();

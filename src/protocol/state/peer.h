@@ -42,7 +42,7 @@ struct Partial {
 //   none ---------------------------------------------------> open
 //    ^                                                          |
 //    +----------------------------------------------------------+
-//      partner_cleanup(): given up, abandoned, refused, restarted, disconnected
+//      peer_cleanup(): given up, abandoned, refused, restarted, disconnected
 //
 // Each conversation has a number, and addresses carry it. An address that was obtained in one conversation is
 // useless in the next. Only those two events open a conversation; the answer to a ping never does.
@@ -56,7 +56,7 @@ struct Partial {
 //      v                                                  v
 //   true_session known: connected() <---------------------+
 //      |
-//      +--another session answers, a refusal, silence: partner_cleanup()--> unknown
+//      +--another session answers, a refusal, silence: peer_cleanup()--> unknown
 //
 // A legacy peer gets no numbers before it answered a CONNECT request of ours. Until back_known is set,
 // held_back() is true.
@@ -192,12 +192,12 @@ struct PeerFigures {
   std::uint32_t resends = 0;
 };
 
-struct Partner {
-  Partner() : ack_timer(TimerKind::ack), resend_timer(TimerKind::resend) {}
+struct Peer {
+  Peer() : ack_timer(TimerKind::ack), resend_timer(TimerKind::resend) {}
 
   // Identity.
   NicId nic = 0;
-  Partner* hash_next = nullptr;
+  Peer* hash_next = nullptr;
   void* context = nullptr;
   std::uint32_t index = 0;
   std::uint8_t endpoint = 0;

@@ -6,38 +6,38 @@
 namespace omx::protocol::test {
 namespace {
 
-static_assert(sizeof(Partner) <= 640, "a large job has many idle partners");
+static_assert(sizeof(Peer) <= 640, "a large job has many idle peers");
 
-class PartnerTest : public PairTest {};
+class PeerTest : public PairTest {};
 
-TEST_F(PartnerTest, memory__of_an_idle_partner) {
+TEST_F(PeerTest, memory__of_an_idle_peer) {
   a = &network.add({});
   (*a)->set_timeout(nullptr, 2 * kSecond);
-  const std::size_t before = (*a)->memory().partners;
+  const std::size_t before = (*a)->memory().peers;
   for (std::uint64_t i = 0; i < 1600; i++)
     (void)(*a)->connect(network.now, 0x5000 + i, 0, 0, 0, nullptr, true);
   network.run_for(3 * kSecond);
-  EXPECT_LE(((*a)->memory().partners - before) / 1600, 640U);
+  EXPECT_LE(((*a)->memory().peers - before) / 1600, 640U);
   EXPECT_EQ((*a)->state().memory.requests.live(), 0U);
   EXPECT_EQ((*a)->next_deadline(), kNever);
 }
 
-TEST_F(PartnerTest, partner_find__many) {
+TEST_F(PeerTest, peer_find__many) {
   a = &network.add({});
   for (std::uint64_t i = 0; i < 1000; i++)
     for (const std::uint8_t endpoint : {0, 31})
       (void)(*a)->connect(network.now, 0x5000 + i, endpoint, 0, 0, nullptr, true);
   for (std::uint64_t i = 0; i < 1000; i++) {
     for (const std::uint8_t endpoint : {0, 31}) {
-      Partner* p = (*a)->find_partner(0x5000 + i, endpoint);
+      Peer* p = (*a)->find_peer(0x5000 + i, endpoint);
       ASSERT_NE(p, nullptr);
-      EXPECT_EQ(partner_info(p).nic, 0x5000 + i);
-      EXPECT_EQ(partner_info(p).endpoint, endpoint);
-      EXPECT_EQ((*a)->partner_at(partner_info(p).index), p);
+      EXPECT_EQ(peer_info(p).nic, 0x5000 + i);
+      EXPECT_EQ(peer_info(p).endpoint, endpoint);
+      EXPECT_EQ((*a)->peer_at(peer_info(p).index), p);
     }
-    EXPECT_EQ((*a)->find_partner(0x5000 + i, 1), nullptr);
+    EXPECT_EQ((*a)->find_peer(0x5000 + i, 1), nullptr);
   }
-  EXPECT_EQ((*a)->partner_at(2001), nullptr);
+  EXPECT_EQ((*a)->peer_at(2001), nullptr);
 }
 
 // --- every kind of pending request ---
@@ -106,7 +106,7 @@ class PendingTest : public PairTest, public testing::WithParamInterface<Pending>
       case Kind::region_wait: {
         // Sends to a third endpoint, which lives and does not receive, take all regions.
         Host& c = network.add({});
-        Partner* to_c = connect(network, *a, c);
+        Peer* to_c = connect(network, *a, c);
         for (int i = 0; i < 256; i++) (void)send(*a, to_c, message(100000), 1);
         network.run_for(100 * kMillisecond);
         stop();
@@ -216,7 +216,7 @@ INSTANTIATE_TEST_SUITE_P(All, PendingTest, testing::ValuesIn(all_pending()), pen
 
 // --- living peers that are quiet ---
 
-TEST_F(PartnerTest, timeout__a_living_receiver_may_take_for_ever) {
+TEST_F(PeerTest, timeout__a_living_receiver_may_take_for_ever) {
   Config config;
   config.peer_timeout = 2 * kSecond;
   open(config, config);
@@ -228,7 +228,7 @@ TEST_F(PartnerTest, timeout__a_living_receiver_may_take_for_ever) {
   EXPECT_EQ(wait(*a, large).status, Status::success);
 }
 
-TEST_F(PartnerTest, timeout__not_shorter_than_the_first_answer_takes) {
+TEST_F(PeerTest, timeout__not_shorter_than_the_first_answer_takes) {
   // One client sets one millisecond as its default (docs/spec/mx-clients.md 18). Legacy peers acknowledge
   // after 16 ms.
   for (const bool extension : {true, false}) {
@@ -254,7 +254,7 @@ TEST_F(PartnerTest, timeout__not_shorter_than_the_first_answer_takes) {
   }
 }
 
-TEST_F(PartnerTest, timeout__our_own_pause_is_not_the_peer_s_silence) {
+TEST_F(PeerTest, timeout__our_own_pause_is_not_the_peer_s_silence) {
   Config config;
   config.zombie_max = 0;
   open(config, config);
@@ -275,7 +275,7 @@ TEST_F(PartnerTest, timeout__our_own_pause_is_not_the_peer_s_silence) {
   EXPECT_EQ(wait(*a, r).status, Status::success);
 }
 
-TEST_F(PartnerTest, set_timeout__posted_receives_do_not_expire) {
+TEST_F(PeerTest, set_timeout__posted_receives_do_not_expire) {
   open();
   Request* r = receive(*a, room(10), 1);
   (*a)->set_timeout(r, kMillisecond);
@@ -303,7 +303,7 @@ TEST_P(GiveUp, one_sided__reconnects_in_both_directions) {
     EXPECT_EQ(wait(*a,
                    [&] {
                      SendOp op;
-                     op.partner = to_b;
+                     op.peer = to_b;
                      return (*a)->send(network.now, op).value();
                    }())
                   .status,
@@ -329,7 +329,7 @@ INSTANTIATE_TEST_SUITE_P(All, GiveUp,
                                                           Who::both, Who::ping_then_the_other),
                                           testing::Bool()));
 
-TEST_F(PartnerTest, one_sided__the_other_learns_it_long_before_its_own_limit) {
+TEST_F(PeerTest, one_sided__the_other_learns_it_long_before_its_own_limit) {
   Config config;
   config.zombie_max = 0;
   open(config, config);
@@ -339,7 +339,7 @@ TEST_F(PartnerTest, one_sided__the_other_learns_it_long_before_its_own_limit) {
   EXPECT_EQ(wait(*b, s, 20 * kSecond).status, Status::endpoint_unreachable);
 }
 
-TEST_F(PartnerTest, disconnect__fails_all_that_is_pending) {
+TEST_F(PeerTest, disconnect__fails_all_that_is_pending) {
   open();
   Request* large = send(*a, to_b, message(100000), 1);
   Request* half = receive(*a, room(20000), 2);
@@ -356,7 +356,7 @@ TEST_F(PartnerTest, disconnect__fails_all_that_is_pending) {
   (*a)->disconnect(network.now, (*a)->self());  // must do no harm
 }
 
-TEST_F(PartnerTest, cleanup__what_was_received_whole_stays) {
+TEST_F(PeerTest, cleanup__what_was_received_whole_stays) {
   open();
   Bytes& out = message(20000);
   (void)send(*b, to_a, out, 1);
@@ -369,7 +369,7 @@ TEST_F(PartnerTest, cleanup__what_was_received_whole_stays) {
   EXPECT_FALSE((*a)->probe(2, ~0ULL));
 }
 
-TEST_F(PartnerTest, cleanup__a_pulled_message_stays_though_its_notify_never_left) {
+TEST_F(PeerTest, cleanup__a_pulled_message_stays_though_its_notify_never_left) {
   // B has no answer to its CONNECT request, so it may not send a number (see reference_test.cc).
   network.faults.drop = [](const Bytes& f) {
     return type_of(f) == wire::PacketType::connect && f[42] == std::byte{0} && f[11] == std::byte{2};
@@ -389,10 +389,10 @@ TEST_F(PartnerTest, cleanup__a_pulled_message_stays_though_its_notify_never_left
   EXPECT_EQ(in, out);
 }
 
-TEST_F(PartnerTest, region_wait__gone_partner_does_not_take_the_wake_up) {
+TEST_F(PeerTest, region_wait__gone_peer_does_not_take_the_wake_up) {
   open();
   Host& c = network.add({});
-  Partner* to_c = connect(network, *a, c);
+  Peer* to_c = connect(network, *a, c);
   std::vector<Request*> held;
   for (int i = 0; i < 256; i++) held.push_back(send(*a, to_c, message(1000), 1, true));
   Request* waits_b = send(*a, to_b, message(100000), 2);
@@ -408,19 +408,19 @@ TEST_F(PartnerTest, region_wait__gone_partner_does_not_take_the_wake_up) {
 
 // --- closing ---
 
-TEST_F(PartnerTest, close__with_everything_pending) {
+TEST_F(PeerTest, close__with_everything_pending) {
   Config config;
   config.zombie_max = 4;
   open(config, config);
   Host& c = network.add({});
-  Partner* to_c = connect(network, *a, c);
+  Peer* to_c = connect(network, *a, c);
   Bytes parts = pattern(1, 64);
   Segment pieces[3] = {{parts.data(), 8}, {parts.data() + 8, 8}, {parts.data() + 16, 8}};
   for (int i = 0; i < 300; i++) (void)send(*a, to_b, message(10), 1);
   for (int i = 0; i < 300; i++) (void)send(*a, to_c, message(100000), 1);
   for (int i = 0; i < 5; i++) {
     SendOp op;
-    op.partner = (*a)->self();
+    op.peer = (*a)->self();
     op.segments = pieces;
     op.forgotten = i % 2;
     (void)(*a)->send(network.now, op);
