@@ -144,7 +144,7 @@ class Live(Bench):
 
     def copies(self):
         """Measures [I] Fig. 3 and 8, [J] Fig. 10."""
-        ways = {"lane": ({}, "omx"), "kernel": (FRAMES, "omx"), "processor": (RING, "omx"), "helper": (HELPER, "omx")}
+        ways = {"bulk": ({}, "omx"), "kernel": (FRAMES, "omx"), "processor": (RING, "omx"), "helper": (HELPER, "omx")}
         if "skipping" in self.programs:
             ways["skipped"] = ({**HELPER, "OMX_COPY_ENGINE": "skip"}, "skipping")
         for name, (settings, program) in ways.items():
@@ -165,7 +165,7 @@ class Live(Bench):
 
     def busy(self):
         """Measures [I] Fig. 9, [J] Fig. 11: the receiver's processor, from outside of the measured programs."""
-        for name, settings in (("lane", {}), ("kernel", FRAMES), ("processor", RING), ("helper", HELPER)):
+        for name, settings in (("bulk", {}), ("kernel", FRAMES), ("processor", RING), ("helper", HELPER)):
             yield name, lambda s=settings: [row for size in self.extent["busy_sizes"] for row in self.busy_one(s, size)]
 
     def busy_one(self, settings, size):

@@ -138,7 +138,7 @@ def relative_to_timer(strategy):
 
 
 WAYS = {"processor": "by the processor", "helper": "by a helper thread", "skipped": "not copied", "kernel": "placed by the kernel",
-        "lane": "batches by UDP (default)"}
+        "bulk": "batches by UDP (default)"}
 STRATEGY_NAMES = {"timer": "default (75 us)", "frame": "disabled", "message": "Open-MX", "stream": "Stream", "adaptive": "adaptive (ours)"}
 
 
@@ -205,14 +205,14 @@ PIECES = Section("[I] Fig. 7: copying pieces", [
 BUSY = Section("[I] Fig. 9, [J] Fig. 11: the receiver's processor, a stream of synchronous messages", [
     Row(f"{name}, {WAYS[way]}", published.get(way), "%", plain(JUMBO, "busy", way, f"{size} busy"))
     for size, name, published in ((64 * KIB, "64 KiB (theirs 32 kB)", {"processor": 50, "helper": 42}), (4 * MIB, "4 MiB", {"processor": 95, "helper": 60}))
-    for way in ("processor", "helper", "kernel", "lane")
-] + [Row(f"4 MiB, {WAYS[way]}", None, "Gb/s", plain(JUMBO, "busy", way, f"{4 * MIB} rate")) for way in ("processor", "helper", "kernel", "lane")],
+    for way in ("processor", "helper", "kernel", "bulk")
+] + [Row(f"4 MiB, {WAYS[way]}", None, "Gb/s", plain(JUMBO, "busy", way, f"{4 * MIB} rate")) for way in ("processor", "helper", "kernel", "bulk")],
     ("The receiver sleeps while nothing comes (`OMX_SPIN_US=0`); its processor alone is counted, in hundredths of a second as /proc/stat has it. The helper thread works on the other "
     "one, where it takes the sender's time: with hardware it would not.",
     "The sender's host delivers a frame on a virtual cable: what was the bottom half of the receiver's interrupt handler is the sender's time here.",
     "A receiver that is faster has more to do in the same time, so shares count only beside the rates; and what else runs on that processor is in them.",
     "With the helper thread the receiver's own share rises, four times at 4 MiB, against the paper; why is unexplained."),
-    (plot("busy", "receiver's processor, stream of synchronous messages", "% busy", {WAYS[way]: busy_share(way) for way in ("processor", "helper", "kernel", "lane")}),))
+    (plot("busy", "receiver's processor, stream of synchronous messages", "% busy", {WAYS[way]: busy_share(way) for way in ("processor", "helper", "kernel", "bulk")}),))
 
 LOCAL = Section("[I] Fig. 10: inside a host", [
     Row("256 KiB, one copy (cache shared: up to)", 6144, "MiB/s", mib_per_s(JUMBO, "local", "one copy", 256 * KIB)),

@@ -10,7 +10,7 @@ from plotting import gnuplot_draw
 
 STRATEGIES = ("frame", "timer", "message", "stream", "adaptive")
 SIZES = (8, 64, 512, 4096, 32768, 65536, 1 << 18, 1 << 20, 4 << 20)
-WAYS = ("lane", "frames")
+WAYS = ("bulk path", "frames")
 BAR = 46  # characters of the longest bar
 PAGE, PLOT = "waiting.md", "moderation.svg"
 BEGIN, END = "<!-- written by bench/moderation: begin -->", "<!-- written by bench/moderation: end -->"
@@ -57,7 +57,7 @@ def bars(figures):
 def shares(figures):
     frame, message = figures["frame"], figures["message"]
     return (f"message over frame: wake-ups of 1 MiB messages {message['frames wakeups'] / frame['frames wakeups']:.2f} by frames, "
-            f"{message['lane wakeups'] / frame['lane wakeups']:.2f} by lane; half round trips "
+            f"{message['bulk path wakeups'] / frame['bulk path wakeups']:.2f} by the bulk path; half round trips "
             + ", ".join(f"{message[f'pingpong {size}'] / frame[f'pingpong {size}']:.2f}" for size in sizes_of(figures)))
 
 
@@ -92,7 +92,7 @@ def write(gnuplot, folder, figures, how, doubt):
     draw(gnuplot, figures, os.path.join(folder, PLOT))
     lines = [BEGIN, f"`{how}`, Linux {platform.release().split('-')[0]}, {os.cpu_count()} processors, medians. Half round trips, and millions of messages of 8 B a second:",
              "", *latency_table(figures, True), "",
-             "A stream of 1 MiB messages, by lane and by frames (`OMX_UDP_LANE=0`): wake-ups of the receiver, frames that came, and sleeps that no marked frame could end (deaf), for each message; and its rate:",
+             "A stream of 1 MiB messages, by the bulk path and by frames (`OMX_UDP_LANE=0`): wake-ups of the receiver, frames that came, and sleeps that no marked frame could end (deaf), for each message; and its rate:",
              "", *stream_table(figures, True), "", shares(figures)[0].upper() + shares(figures)[1:] + ".", ""]
     if doubt:
         lines += [f"**These figures do not count: {doubt}.**", ""]

@@ -80,7 +80,7 @@ struct Settings {
   LinkKind link = LinkKind::automatic;   // OMX_LINK
   XdpSettings xdp;
   std::uint16_t udp_port = 27200;  // OMX_UDP_PORT: of endpoint 0; the next 511 follow
-  bool udp_lane = true;            // OMX_UDP_LANE: large messages by UDP beside the frames
+  bool udp_bulk = true;            // OMX_UDP_LANE: large messages by UDP beside the frames
   CopySettings copy;
   Placement placement = Placement::automatic;  // OMX_PLACEMENT
   std::uint32_t ring_frames = 1024;            // OMX_RING_FRAMES

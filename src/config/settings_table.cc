@@ -342,14 +342,14 @@ constexpr Tunable kTunables[] = {
     row<Number<&S::udp_port, 1024, 65024>>("OMX_UDP_PORT", "",
                                            "first of the 512 UDP ports for the endpoints of an interface, if "
                                            "messages go by UDP; must be the same on all hosts"),
-    row<Boolean<&S::udp_lane>>("OMX_UDP_LANE", "",
+    row<Boolean<&S::udp_bulk>>("OMX_UDP_LANE", "",
                                "1 = large messages go by UDP in batches, if both ends are in one IP network"),
     row<Boolean<&Config::pack>>("OMX_PACK", "",
                                 "1 = short messages in a burst share frames, as do requests, reports and "
                                 "acknowledgements of large ones; only to peers that set it, too"),
     row<Bytes<&Config::rndv_threshold, 128, kGiB>>("OMX_RNDV_THRESHOLD", "",
                                                    "larger messages go by rendezvous"),
-    row<Bytes<&Config::lane_rndv_threshold, 128, kGiB>>(
+    row<Bytes<&Config::bulk_rndv_threshold, 128, kGiB>>(
         "OMX_LANE_RNDV_THRESHOLD", "",
         "larger messages go by rendezvous to peers that take frames in batches by UDP, if this is higher"),
     row<Bytes<&Config::unasked_bytes, 0, 65536>>(

@@ -10,8 +10,8 @@
 
 #include "base/mac.h"
 #include "wire/codec.h"
-#include "wire/lane.h"
 #include "wire/packets.h"
+#include "wire/udp_bulk.h"
 
 namespace omx::link {
 
@@ -21,17 +21,17 @@ class BulkHandler {
   virtual ~BulkHandler() = default;
   // Returns the NIC with this bulk path address, because only frames of that NIC are taken from there.
   // Returns 0 when no known peer has the address.
-  virtual NicId lane_sender(const wire::LaneAddress&) { return 0; }
+  virtual NicId bulk_sender(const wire::BulkAddress&) { return 0; }
   // Returns whether to poll the path again after what it just took. A poll that finds nothing costs as much
   // as a short message.
-  virtual bool lane_more() { return true; }
+  virtual bool bulk_more() { return true; }
   // Fills in where the data of the next frames belong, in the order in which they should come, and returns
   // how many places are known. The data are what follows the first wire::kBulkHeader bytes. What lands in a
   // wrong place is moved or dropped before the next call.
   virtual std::size_t bulk_places(std::span<iovec> places) = 0;
   // Does as bulk_places(), for a UDP bulk path, where other frames come, too. Sets `header` to the length of
   // what precedes the data of each frame, at most wire::kMediumHeaderMost bytes.
-  virtual std::size_t lane_places(std::span<iovec> places, std::size_t& header) {
+  virtual std::size_t udp_bulk_places(std::span<iovec> places, std::size_t& header) {
     header = wire::kBulkHeader;
     return bulk_places(places);
   }

@@ -35,13 +35,13 @@ struct Config {
   bool parks = true;      // messages without room leave their data with the sender (parked.cc)
   bool pack = true;       // let peers send us bursts of short messages in one frame (coalescing)
 
-  // The bulk path (lane.cc).
-  wire::LaneAddress lane;               // where peers may send large messages, if present
-  std::uint32_t lane_network_bits = 0;  // of the address that must agree with a peer's
-  bool lane_at_nic = false;             // a peer must have the address that its NIC id is made of
-  bool lane_fragments = true;           // fragments of medium messages are faster by the peer's bulk path too
-  std::uint32_t lane_window = 0;        // bytes that may be in flight to our bulk path
-  std::uint64_t lane_secret = 0;        // for answers to probes, which no other host may guess
+  // The bulk path (bulk_trust.cc).
+  wire::BulkAddress bulk_address;       // where peers may send large messages, if present
+  std::uint32_t bulk_network_bits = 0;  // of the address that must agree with a peer's
+  bool bulk_at_nic = false;             // a peer must have the address that its NIC id is made of
+  bool bulk_fragments = true;           // fragments of medium messages are faster by the peer's bulk path too
+  std::uint32_t bulk_window = 0;        // bytes that may be in flight to our bulk path
+  std::uint64_t bulk_secret = 0;        // for answers to probes, which no other host may guess
 
   // The boards that the endpoint uses together (rails.cc), `nic` first. Empty: only `nic`. `mtu` holds for
   // all of them.
@@ -52,7 +52,7 @@ struct Config {
   std::uint32_t rndv_threshold = 32768;  // larger messages go by rendezvous; clamped to [128, medium max]
   // The threshold towards peers whose bulk path carries the message: a GSO batch costs less than a
   // rendezvous.
-  std::uint32_t lane_rndv_threshold = 65536;
+  std::uint32_t bulk_rndv_threshold = 65536;
   // Bytes of a large message that may be sent as unscheduled data (unasked.cc). 0: none.
   std::uint32_t unasked_bytes = 65536;
   // Large sends that wait for their receives, to peers that know no pages of regions. More wait for regions.
@@ -104,9 +104,9 @@ struct Config {
   DirectReader* direct = nullptr;
   // Copies arriving data (offload.h); usually nullptr.
   Offload* offload = nullptr;
-  // Asks for large messages by the bulk path (lane.cc), where the kernel, not an Offload, puts the data into
-  // their place.
-  bool lane_pulls = true;
+  // Asks for large messages by the bulk path (bulk_trust.cc), where the kernel, not an Offload, puts the data
+  // into their place.
+  bool bulk_pulls = true;
   // Reports what is matched with what (observer.h); usually nullptr.
   Observer* observer = nullptr;
   // Records the last events; nullptr: they are not recorded.

@@ -24,7 +24,7 @@ namespace omx::protocol {
   X(send_nack_mcp, "Send Nack MCP")                                \
   X(send_pull_request, "Send Pull Request")                        \
   X(send_pull_reply, "Send Pull Reply")                            \
-  X(send_pull_reply_lane, "Send Pull Reply by UDP Lane")           \
+  X(send_pull_reply_bulk, "Send Pull Reply by UDP")                \
   X(send_unasked, "Send Data Unasked")                             \
   X(send_parked, "Send Kept until Received")                       \
   X(send_probe, "Send MTU Probe")                                  \
@@ -69,7 +69,7 @@ namespace omx::protocol {
   X(peer_lost, "Peer Given Up")                                    \
   X(peer_restarted, "Peer Restarted")                              \
   X(mtu_fallback, "MTU Fallback")                                  \
-  X(lane_fallback, "UDP Lane Given Up")                            \
+  X(bulk_fallback, "UDP Bulk Path Given Up")                       \
   X(trains_refused, "UDP Segmentation Given Up")                   \
   X(rail_suspected, "Rail Suspected")                              \
   X(rail_proven, "Rail Proven")                                    \

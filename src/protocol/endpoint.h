@@ -106,20 +106,20 @@ class Endpoint {
     TimeNs busy = 0;
   };
   Pace pull_pace() const;
-  // Changes Config::lane_pulls.
-  void set_lane_pulls(bool allowed);
+  // Changes Config::bulk_pulls.
+  void set_bulk_pulls(bool allowed);
   // Returns whether messages wait for nothing but copies (Config::offload).
   bool copies_awaited() const;
   // Returns whether replies that were asked for by the link are expected.
   bool pulls_by_link() const;
-  // lane_awaited() returns whether announced frames on the bulk path (UDP lane) have not all come.
-  // lane_wanted() also returns true when we asked for frames there.
-  bool lane_awaited(TimeNs now);
-  bool lane_wanted(TimeNs now);
+  // bulk_awaited() returns whether announced frames on the bulk path have not all come.
+  // bulk_wanted() also returns true when we asked for frames there.
+  bool bulk_awaited(TimeNs now);
+  bool bulk_wanted(TimeNs now);
   // Notes that frames came by the bulk path.
-  void lane_came();
+  void bulk_came();
   // Returns the peer that uses this address for its bulk path, or 0.
-  NicId lane_sender(const wire::LaneAddress& from) const;
+  NicId bulk_sender(const wire::BulkAddress& from) const;
   // Returns whether no message has arrived that a receive posted now could find. Posting one then needs no
   // time.
   bool unexpected_empty() const;
@@ -206,7 +206,7 @@ class Endpoint {
   std::size_t expected_replies(std::span<ExpectedFrame> out, unsigned rail = 0);
   // Does the same for the bulk path: replies, or the fragments of an announced message. All have headers of
   // one size.
-  std::size_t expected_by_lane(TimeNs now, std::span<ExpectedFrame> out);
+  std::size_t expected_by_bulk(TimeNs now, std::span<ExpectedFrame> out);
   // Returns whether the frame is the expected one. This function and on_placed() read only the header
   // (ExpectedFrame::header), whatever length the frame says it has.
   bool is_expected(const ExpectedFrame& expected, wire::Frame frame);

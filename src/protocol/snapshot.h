@@ -17,7 +17,7 @@ struct PeerRow {
   std::uint8_t endpoint = 0;
   bool self = false, connected = false, extended = false;
   bool near = false;                       // intra-node
-  bool lane_in = false, lane_out = false;  // large messages by the bulk path
+  bool bulk_in = false, bulk_out = false;  // large messages by the bulk path
   std::uint32_t queued = 0;                // sends that wait for the window
   std::uint32_t unacked = 0;               // sends and NOTIFYs that were not acknowledged
   std::uint32_t unfinished = 0;            // large sends that were not fetched

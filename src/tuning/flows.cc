@@ -47,7 +47,8 @@ std::vector<FlowRule> flows_read(const Machine& machine, const std::string& inte
   for (const FlowPlace& at : table->taken) {
     if (!at.rule || at.rule->port < scope.port) continue;
     const std::uint32_t beyond = at.rule->port - std::uint32_t{scope.port};
-    if (beyond < scope.endpoints || (beyond >= scope.lanes && beyond - scope.lanes < scope.endpoints))
+    if (beyond < scope.endpoints ||
+        (beyond >= scope.bulk_ports && beyond - scope.bulk_ports < scope.endpoints))
       rules.push_back(*at.rule);
   }
   std::sort(rules.begin(), rules.end(), [](const FlowRule& a, const FlowRule& b) {

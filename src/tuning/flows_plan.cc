@@ -58,7 +58,7 @@ Result<std::vector<FlowRule>> flows_plan(std::span<const std::uint32_t> table,
     const int cpu = static_cast<int>(table[e]);
     const auto choice = queues_of(queues, cpu);
     if (choice.empty()) return queue_missing(queues, cpu);
-    for (const std::uint32_t beyond : {0U, std::uint32_t{scope.lanes}}) {
+    for (const std::uint32_t beyond : {0U, std::uint32_t{scope.bulk_ports}}) {
       FlowRule rule;
       rule.port = static_cast<std::uint16_t>(scope.port + e + beyond);
       rule.queue = choice[e % choice.size()];

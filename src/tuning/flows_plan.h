@@ -12,11 +12,12 @@
 
 namespace omx::tuning {
 
-// The datagrams that get rules: endpoint e has port + e for frames, and port + e + lanes for large messages.
+// The datagrams that get rules: endpoint e has port + e for frames, and port + e + kUdpBulkPorts for large
+// messages.
 struct FlowScope {
   std::uint32_t endpoints = 0;
   std::uint16_t port = 0;
-  std::uint16_t lanes = 256;
+  std::uint16_t bulk_ports = 256;
   bool ipv4 = true;
   bool ipv6 = false;
 };

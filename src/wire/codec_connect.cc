@@ -24,13 +24,13 @@ std::uint32_t ext_crc(const std::byte* frame, std::size_t crc_at) {
 }
 
 std::uint8_t ext_bytes(const ConnectExt& ext) {
-  const int lane = ext.features & kFeatureLane ? connect_ext::kLaneBytes : 0;
+  const int bulk = ext.features & kFeatureBulk ? connect_ext::kBulkBytes : 0;
   const int rails = ext.features & kFeatureRails ? connect_ext::kRailsBytes : 0;
-  return static_cast<std::uint8_t>(connect_ext::kBytes + lane + rails);
+  return static_cast<std::uint8_t>(connect_ext::kBytes + bulk + rails);
 }
 
 std::size_t rails_at(const ConnectExt& ext) {
-  return connect_ext::kPartsEnd + (ext.features & kFeatureLane ? connect_ext::kLaneBytes : 0);
+  return connect_ext::kPartsEnd + (ext.features & kFeatureBulk ? connect_ext::kBulkBytes : 0);
 }
 
 void put_rails(std::byte* out, const RailNics& rails) {
@@ -65,10 +65,10 @@ void put_ext(std::byte* out, const ConnectExt& ext) {
   store_be32(out + connect_ext::kEpoch, ext.epoch & kEpochMask);
   store_be32(out + connect_ext::kPeerEpoch,
              (ext.peer_epoch & kEpochMask) | (ext.peer_epoch_in_use ? kEpochMask + 1 : 0));
-  if (ext.features & kFeatureLane) {
-    std::memcpy(out + connect_ext::kLaneIp, ext.lane.ip.data(), ext.lane.ip.size());
-    store_be16(out + connect_ext::kLanePort, ext.lane.port);
-    store_be16(out + connect_ext::kLaneFrame, ext.lane.frame);
+  if (ext.features & kFeatureBulk) {
+    std::memcpy(out + connect_ext::kBulkIp, ext.bulk_address.ip.data(), ext.bulk_address.ip.size());
+    store_be16(out + connect_ext::kBulkPort, ext.bulk_address.port);
+    store_be16(out + connect_ext::kBulkFrame, ext.bulk_address.frame);
   }
   if (ext.features & kFeatureRails) put_rails(out + rails_at(ext), ext.rails);
   const std::size_t crc_at = connect::kEnd + ext_bytes(ext) - kChecksumBytes;
@@ -107,12 +107,12 @@ Drop get_ext(const std::byte* in, std::size_t frame_size, std::size_t length, Co
   const std::uint32_t peer_epoch = load_be32(in + connect_ext::kPeerEpoch);
   ext.peer_epoch = peer_epoch & kEpochMask;
   ext.peer_epoch_in_use = peer_epoch > kEpochMask;
-  if (ext.features & kFeatureLane) {
-    if (size < connect_ext::kBytes + connect_ext::kLaneBytes) return Drop::bad_length;
-    std::memcpy(ext.lane.ip.data(), in + connect_ext::kLaneIp, ext.lane.ip.size());
-    ext.lane.port = load_be16(in + connect_ext::kLanePort);
-    ext.lane.frame = load_be16(in + connect_ext::kLaneFrame);
-    if (!ext.lane.present() || ext.lane.frame < kMaxFrameLeast) return Drop::bad_length;
+  if (ext.features & kFeatureBulk) {
+    if (size < connect_ext::kBytes + connect_ext::kBulkBytes) return Drop::bad_length;
+    std::memcpy(ext.bulk_address.ip.data(), in + connect_ext::kBulkIp, ext.bulk_address.ip.size());
+    ext.bulk_address.port = load_be16(in + connect_ext::kBulkPort);
+    ext.bulk_address.frame = load_be16(in + connect_ext::kBulkFrame);
+    if (!ext.bulk_address.present() || ext.bulk_address.frame < kMaxFrameLeast) return Drop::bad_length;
   }
   if (ext.features & kFeatureRails) {
     if (size < ext_bytes(ext) || !get_rails(in + rails_at(ext), ext.rails)) return Drop::bad_length;

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "wire/lane.h"
+#include "wire/udp_bulk.h"
 
 namespace omx::wire {
 
@@ -34,12 +34,12 @@ class FrameSink {
   virtual TxFrame& frame_begin(std::uint32_t max_segments) = 0;
   // Returns a frame as frame_begin() does, which travels by the bulk path of its receiver. Other frames may
   // overtake it.
-  virtual TxFrame& lane_begin(const LaneAddress&, std::uint32_t max_segments) {
+  virtual TxFrame& bulk_begin(const BulkAddress&, std::uint32_t max_segments) {
     return frame_begin(max_segments);
   }
   // Returns a frame as frame_begin() does, which leaves by another board of the endpoint.
   virtual TxFrame& rail_begin(unsigned, std::uint32_t max_segments) { return frame_begin(max_segments); }
-  // Queues the frame of the last frame_begin, lane_begin or rail_begin.
+  // Queues the frame of the last frame_begin, bulk_begin or rail_begin.
   virtual void frame_commit() = 0;
   // Sends what is queued.
   virtual void flush() = 0;

@@ -184,13 +184,13 @@ inline constexpr std::size_t kEpoch = 64;
 inline constexpr std::size_t kPeerEpoch = 68;  // top bit: still in use
 // the end of what every block has; its CRC or further parts follow
 inline constexpr std::size_t kPartsEnd = 72;
-inline constexpr std::size_t kLaneIp = 72;
-inline constexpr std::size_t kLanePort = 88;
-inline constexpr std::size_t kLaneFrame = 90;
-inline constexpr std::size_t kLaneEnd = 92;
+inline constexpr std::size_t kBulkIp = 72;
+inline constexpr std::size_t kBulkPort = 88;
+inline constexpr std::size_t kBulkFrame = 90;
+inline constexpr std::size_t kBulkEnd = 92;
 inline constexpr std::size_t kEnd = kPartsEnd + 4;
 inline constexpr std::uint8_t kBytes = kEnd - connect::kEnd;
-inline constexpr std::uint8_t kLaneBytes = kLaneEnd - kPartsEnd;
+inline constexpr std::uint8_t kBulkBytes = kBulkEnd - kPartsEnd;
 // The boards of the sender, behind the address of the bulk path if there is one: a count, three zeros, the
 // addresses.
 inline constexpr std::size_t kRailsCount = 0, kRailsNics = 4, kRailsNic = 6;

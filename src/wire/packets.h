@@ -14,7 +14,7 @@
 #include <span>
 
 #include "base/mac.h"
-#include "wire/lane.h"
+#include "wire/udp_bulk.h"
 
 namespace omx::wire {
 
@@ -99,8 +99,8 @@ enum Flags : std::uint8_t {
   kFlagPark = 8,        // TRUC: send the next missing message as RNDV, and nothing else
   kFlagQuiet = 16,      // PULL: the last frame of the answer need not be urgent
   kFlagPage = 16,       // RNDV, NOTIFY: the region's page is not 0
-  kFlagLane = 32,       // PULL: answer by the bulk path. PROBE: came by it; in a reply: one came by it
-  kFlagLaneProbe = 64,  // PULL: show that my bulk path is reached. PROBE, MEDIUM: frames went by it
+  kFlagBulk = 32,       // PULL: answer by the bulk path. PROBE: came by it; in a reply: one came by it
+  kFlagBulkProbe = 64,  // PULL: show that my bulk path is reached. PROBE, MEDIUM: frames went by it
   kFlagBell = 128,      // PULL: announce an answer by the bulk path
 };
 
@@ -152,7 +152,7 @@ struct ConnectExt {
   std::uint32_t epoch = 0;
   std::uint32_t peer_epoch = 0;
   bool peer_epoch_in_use = false;  // false: it was in use and was given up
-  LaneAddress lane;                // with kFeatureLane
+  BulkAddress bulk_address;        // with kFeatureBulk
   RailNics rails;                  // with kFeatureRails
   bool operator==(const ConnectExt&) const = default;
 };
@@ -164,7 +164,7 @@ enum Feature : std::uint16_t {
   kFeatureSack = 8,       // understands TRUC with a bitmap of reordered messages
   kFeatureProbe = 16,     // answers PROBE
   kFeaturePack = 32,      // reads PACK
-  kFeatureLane = 64,      // takes pull replies by its bulk path, whose address is in the block
+  kFeatureBulk = 64,      // takes pull replies by its bulk path, whose address is in the block
   kFeatureTail = 128,     // reads the tail of RNDV
   kFeatureUnasked = 256,  // takes unscheduled data of RNDV
   kFeatureShare = 512,    // reads PACK whose records are packets

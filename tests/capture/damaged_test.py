@@ -100,7 +100,7 @@ WRONG = [
     (connect(size=27), "an extension block of 27 bytes"),
     (connect(largest=187), "sizes in the extension block that make no sense"),
     (connect(eager=0), "sizes in the extension block that make no sense"),
-    (connect(features=64), "announces a lane and has no room"),
+    (connect(features=64), "announces a bulk path and has no room"),
     (connect(features=1024), "announces rails and has no room"),
     (GOOD["HOST_REPLY"][:17] + b"\0" + GOOD["HOST_REPLY"][18:], "a name has 1 to 80 bytes"),
     (GOOD["HOST_REPLY"][:-1] + b"x", "the name has no NUL at its end"),
@@ -172,7 +172,7 @@ def look_at_values(folder):
     check.equal("PACK of packets", shown("omx.pack.packets", "omx.pack.packets", "omx.type", "omx.rndv.length", "omx.notify.total_length"),
                 [["3"], ["65", "43", "35", "40"], ["100000"], ["100000"]])
     check.equal("PULL_REPLY", shown("omx.type == 42", "omx.magic.endpoint", "omx.pull_in"), [["0"], ["11"]])
-    check.equal("CONNECT", shown("omx.type == 36", "omx.ext.max_frame", "omx.ext.features.lane"), [["9014"], ["0"]])
+    check.equal("CONNECT", shown("omx.type == 36", "omx.ext.max_frame", "omx.ext.features.bulk"), [["9014"], ["0"]])
     check.equal("HOST_REPLY", shown("omx.type == 4", "omx.host.name", "omx.request_in"), [["node2:0"], []])
 
 

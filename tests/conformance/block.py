@@ -3,7 +3,7 @@
 from packets import crc32c
 
 MAGIC = 0x4F4D5845
-MARK, CHECKSUM, HEADER_EXT, SACK, PROBE, PACK, LANE, TAIL, UNASKED, SHARE, RAILS, AHEAD, PARK = (1 << bit for bit in range(13))
+MARK, CHECKSUM, HEADER_EXT, SACK, PROBE, PACK, BULK, TAIL, UNASKED, SHARE, RAILS, AHEAD, PARK = (1 << bit for bit in range(13))
 USES = 1 << 31
 
 
@@ -17,7 +17,7 @@ def parse(connect):
     for name, at, length in (("features", 6, 2), ("largest", 8, 4), ("window", 12, 2), ("pull_frames", 14, 1),
                              ("layout", 15, 1), ("epoch", 16, 4), ("other_epoch", 20, 4)):
         fields[name] = int.from_bytes(data[at:at + length], "big")
-    fields["lane"] = bytes(data[24:44]) if size >= 48 else b""
+    fields["bulk"] = bytes(data[24:44]) if size >= 48 else b""
     end = 48 + size
     fields["crc_right"] = crc32c(connect.raw[12:end - 4]) == int.from_bytes(connect.raw[end - 4:end], "big")
     return fields

@@ -214,7 +214,7 @@ def check_block(partner, connect):
     if not peer.rules.true("block.is_there", "docs/reference/wire.md 5", "CONNECT with a block", block):
         return
     check("block.crc", "docs/reference/wire.md 5", "CRC-32C from F12 on", True, block["crc_right"])
-    check("block.size", "docs/reference/wire.md 5", "F53 size with or without lane", 48 if block["features"] & 64 else 28, block["size"])
+    check("block.size", "docs/reference/wire.md 5", "F53 size with or without bulk path", 48 if block["features"] & 64 else 28, block["size"])
     check("block.size", "docs/reference/wire.md 5", "F20 length covers it", 16 + block["size"], connect["length"])
     check("block.version", "docs/reference/wire.md 5", "F52 version", 1, block["version"])
     check("block.layout", "docs/reference/wire.md 5", "F63 layout", peer.library_layout, block["layout"])

@@ -17,8 +17,8 @@ namespace omx::protocol::test {
 
 struct Faults {
   double loss = 0, duplicate = 0, corrupt = 0, reorder = 0;
-  bool hold_lane = false;  // frames by bulk paths wait in Network::held
-  bool no_lane = false;    // no frame passes by bulk paths
+  bool hold_bulk = false;  // frames by bulk paths wait in Network::held
+  bool no_bulk = false;    // no frame passes by bulk paths
   // GSO batches are lost: on bulk paths, and where all frames go by UDP.
   bool no_trains = false;
   std::function<TimeNs(const std::vector<std::byte>&)> late;  // delays this frame by the returned time
@@ -37,20 +37,20 @@ class Host : public wire::FrameSink {
     frame_.segments = iov_.data();
     frame_.segment_count = frame_.header_length = 0;
     frame_.alone = false;
-    by_lane_ = false;
+    by_bulk_ = false;
     return frame_;
   }
-  wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override {
+  wire::TxFrame& bulk_begin(const wire::BulkAddress& to, std::uint32_t max_segments) override {
     frame_begin(max_segments);
-    by_lane_ = true;
-    lane_to = to;
+    by_bulk_ = true;
+    bulk_to = to;
     return frame_;
   }
   void frame_commit() override;
   void flush() override {
     flushes++;
     train_leave();
-    for (Late& frame : late_) send(std::move(frame.header), frame.segments, frame.by_lane);
+    for (Late& frame : late_) send(std::move(frame.header), frame.segments, frame.by_bulk);
     late_.clear();
   }
 
@@ -75,8 +75,8 @@ class Host : public wire::FrameSink {
   std::unique_ptr<Endpoint> endpoint;
   bool paused = false;  // its application does not call the library, so frames wait in its ring
   std::deque<std::vector<std::byte>> ring;
-  wire::LaneAddress lane_to;      // of the last frame that went by a bulk path
-  std::uint32_t lane_frames = 0;  // frames that went by a bulk path
+  wire::BulkAddress bulk_to;      // of the last frame that went by a bulk path
+  std::uint32_t bulk_frames = 0;  // frames that went by a bulk path
   std::uint32_t flushes = 0;      // by the engine
   bool gathers_late = false;      // payload is read at flush(), as links do
 
@@ -87,16 +87,16 @@ class Host : public wire::FrameSink {
   struct Late {
     std::vector<std::byte> header;
     std::vector<iovec> segments;
-    bool by_lane;
+    bool by_bulk;
   };
-  void send(std::vector<std::byte> bytes, std::span<const iovec> segments, bool by_lane);
+  void send(std::vector<std::byte> bytes, std::span<const iovec> segments, bool by_bulk);
 
   std::vector<Late> late_;
   std::vector<std::vector<std::byte>> train_;
   Network& network_;
   wire::TxFrame frame_;
   std::vector<iovec> iov_;
-  bool by_lane_ = false;
+  bool by_bulk_ = false;
 };
 
 class Network {
@@ -230,25 +230,25 @@ inline void Host::frame_commit() {
   std::vector<std::byte> header(frame_.header, frame_.header + frame_.header_length);
   const std::span<const iovec> segments(frame_.segments, frame_.segment_count);
   if (gathers_late)
-    late_.push_back({std::move(header), {segments.begin(), segments.end()}, by_lane_});
+    late_.push_back({std::move(header), {segments.begin(), segments.end()}, by_bulk_});
   else
-    send(std::move(header), segments, by_lane_);
+    send(std::move(header), segments, by_bulk_);
 }
 
-inline void Host::send(std::vector<std::byte> bytes, std::span<const iovec> segments, bool by_lane) {
+inline void Host::send(std::vector<std::byte> bytes, std::span<const iovec> segments, bool by_bulk) {
   for (const iovec& segment : segments) {
     const auto* p = static_cast<const std::byte*>(segment.iov_base);
     bytes.insert(bytes.end(), p, p + segment.iov_len);
   }
   if (bytes.size() < wire::kMinFrame) bytes.resize(wire::kMinFrame);
-  lane_frames += by_lane;
-  if (by_lane && network_.faults.hold_lane) {
+  bulk_frames += by_bulk;
+  if (by_bulk && network_.faults.hold_bulk) {
     network_.held.push_back(std::move(bytes));
     return;
   }
-  if (by_lane && network_.faults.no_lane) return;
+  if (by_bulk && network_.faults.no_bulk) return;
   // Frames of one size, with no other frame between, form a GSO batch.
-  if (!endpoint->config().lane_at_nic && !(by_lane && network_.faults.no_trains))
+  if (!endpoint->config().bulk_at_nic && !(by_bulk && network_.faults.no_trains))
     return network_.carry(std::move(bytes));
   const bool joins = !frame_.alone && !train_.empty() && bytes.size() <= train_.front().size();
   if (joins) trains++;

@@ -10,18 +10,18 @@ namespace {
 class MediumExpect : public PairTest {
  protected:
   void SetUp() override {
-    open(with_lane(1), with_lane(2));
+    open(with_bulk(1), with_bulk(2));
     exchange(*a, to_b, *b, 20000);
     network.run_for(kMillisecond);
-    ASSERT_TRUE(to_b->bulk.lane_out);
-    network.faults.hold_lane = true;
+    ASSERT_TRUE(to_b->bulk.out);
+    network.faults.hold_bulk = true;
     // The frames of one GSO batch are a little shorter. The last fragment goes by the link and starts the
     // message.
     length_ = train * to_b->agreed.sizes.medium_frag;
   }
   std::vector<ExpectedFrame> expected(std::size_t most = 64) {
     std::vector<ExpectedFrame> places(most);
-    places.resize((*b)->expected_by_lane(network.now, places));
+    places.resize((*b)->expected_by_bulk(network.now, places));
     return places;
   }
   // Runs until only frames of the bulk path are missing.
@@ -98,13 +98,13 @@ TEST_F(MediumExpect, truncated__nothing_beyond_the_end) {
 }
 
 TEST_F(MediumExpect, two_at_once__none) {
-  Host& c = network.add(with_lane(3));
+  Host& c = network.add(with_bulk(3));
   Peer* c_to_b = connect(network, c, *b);
-  network.faults.hold_lane = false;
+  network.faults.hold_bulk = false;
   exchange(c, c_to_b, *b, 20000);
   network.run_for(kMillisecond);
-  ASSERT_TRUE(c_to_b->bulk.lane_out);
-  network.faults.hold_lane = true;
+  ASSERT_TRUE(c_to_b->bulk.out);
+  network.faults.hold_bulk = true;
   begin();
   (void)send(c, c_to_b, message(length_), 2);
   network.run_for(kMillisecond / 10);

@@ -141,14 +141,14 @@ inline Config with_session(std::uint32_t session, Config config = {}) {
   config.session = session;
   return config;
 }
-inline Config with_lane(std::uint8_t host, std::uint32_t mtu = 1500) {
+inline Config with_bulk(std::uint8_t host, std::uint32_t mtu = 1500) {
   Config config;
   config.mtu = mtu;
-  config.lane.ip = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 77, 0, host};
-  config.lane.port = static_cast<std::uint16_t>(4000 + host);
-  config.lane.frame = static_cast<std::uint16_t>(mtu - 28);
-  config.lane_network_bits = 120;
-  config.lane_window = 256 << 10;
+  config.bulk_address.ip = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 77, 0, host};
+  config.bulk_address.port = static_cast<std::uint16_t>(4000 + host);
+  config.bulk_address.frame = static_cast<std::uint16_t>(mtu - 28);
+  config.bulk_network_bits = 120;
+  config.bulk_window = 256 << 10;
   return config;
 }
 inline Config reference() {

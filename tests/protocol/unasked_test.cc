@@ -187,13 +187,13 @@ TEST_F(UnaskedTest, stream__two_messages_at_a_time) {
   for (Request* r : receives) EXPECT_EQ(wait(*b, r).status, Status::success);
 }
 
-TEST_F(UnaskedTest, by_the_lane) {
-  open(with_lane(1, 9000), with_lane(2, 9000));
+TEST_F(UnaskedTest, by_the_bulk) {
+  open(with_bulk(1, 9000), with_bulk(2, 9000));
   for (int i = 0; i < 3; i++) exchange(*a, to_b, *b, 100'000);
-  ASSERT_TRUE(to_b->bulk.lane_out);
-  const std::uint64_t lane = a->lane_frames, sent = a->counters[Counter::send_pull_reply];
+  ASSERT_TRUE(to_b->bulk.out);
+  const std::uint64_t bulk = a->bulk_frames, sent = a->counters[Counter::send_pull_reply];
   EXPECT_TRUE(goes_unasked(100'000));
-  EXPECT_EQ(a->lane_frames - lane, a->counters[Counter::send_pull_reply] - sent) << "all of it";
+  EXPECT_EQ(a->bulk_frames - bulk, a->counters[Counter::send_pull_reply] - sent) << "all of it";
 }
 
 TEST_F(UnaskedTest, checksums) {

@@ -142,12 +142,12 @@ def kill(lab):
 
 
 @scenario(mtu="1500")
-def lane_lost_and_found(lab):
+def bulk_path_lost_and_found(lab):
     """The IP address goes away and comes back under load. Large messages go by frames meanwhile, then by UDP again."""
     soaks = steady(lab, {})
     await_counter(lab, soaks, "Link UDP Trains Sent")
     lab.lab("exec", "h2", "--", "ip", "address", "del", "10.77.0.2/24", "dev", "eth0")
-    await_counter(lab, soaks, "UDP Lane Given Up")
+    await_counter(lab, soaks, "UDP Bulk Path Given Up")
     lab.lab("exec", "h2", "--", "ip", "address", "add", "10.77.0.2/24", "dev", "eth0")
     must_run(soaks, "the address was back")
     end_steady(soaks)
@@ -317,9 +317,9 @@ def sleepers(lab):
         found = re.search(rf"(\d+) {label}$", counters, re.MULTILINE)
         return int(found[1]) if found else 0
 
-    by_frames = count("Sleeps Ended by a Frame") + count("Sleeps Ended by a Marked Frame") + count("Sleeps Ended by an Announced Lane")
+    by_frames = count("Sleeps Ended by a Frame") + count("Sleeps Ended by a Marked Frame") + count("Sleeps Ended by Announced Data")
     if count("Link UDP Trains Received") < 100 or by_frames < 100:
-        raise Failure(f"no lanes or no sleeps, so not a test: {counters}")
+        raise Failure(f"no bulk path or no sleeps, so not a test: {counters}")
     # Some deadlines end sleeps in any case.
     if count("Sleeps Ended") - by_frames > count("Messages Received"):
         raise Failure(f"too many sleeps ended by time: {counters}")

@@ -78,9 +78,9 @@ TEST(codec_connect, encode_connect__rails_layout) {
   EXPECT_EQ(frame_of(packet).at(72), std::byte{3});
   EXPECT_EQ(mac_load(frame_of(packet).data() + 76 + 6), 0x020000000002U);
   EXPECT_EQ(mac_load(frame_of(packet).data() + 76 + 18), 0U);
-  packet.ext.features |= kFeatureLane;  // the bulk path's address stands before the boards
-  packet.ext.lane.port = 27456;
-  packet.ext.lane.frame = 1472;
+  packet.ext.features |= kFeatureBulk;  // the bulk path's address stands before the boards
+  packet.ext.bulk_address.port = 27456;
+  packet.ext.bulk_address.frame = 1472;
   EXPECT_EQ(frame_of(packet).at(53), std::byte{28 + 20 + 28});
   EXPECT_EQ(frame_of(packet).at(92), std::byte{3});
   Connect out;

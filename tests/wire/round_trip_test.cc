@@ -91,10 +91,10 @@ TEST_P(RoundTrip, connect) {
       packet.ext.features = number<std::uint16_t>();
       packet.ext.max_frame = 188 + static_cast<std::uint32_t>(random_.below(0xffffffff - 188));
       packet.ext.pull_frames = static_cast<std::uint8_t>(1 + random_.below(255));
-      if (packet.ext.features & kFeatureLane) {
-        for (auto& byte : packet.ext.lane.ip) byte = static_cast<std::uint8_t>(random_.below(256));
-        packet.ext.lane.port = static_cast<std::uint16_t>(1 + random_.below(65535));
-        packet.ext.lane.frame = static_cast<std::uint16_t>(256 + random_.below(65280));
+      if (packet.ext.features & kFeatureBulk) {
+        for (auto& byte : packet.ext.bulk_address.ip) byte = static_cast<std::uint8_t>(random_.below(256));
+        packet.ext.bulk_address.port = static_cast<std::uint16_t>(1 + random_.below(65535));
+        packet.ext.bulk_address.frame = static_cast<std::uint16_t>(256 + random_.below(65280));
       }
       if (packet.ext.features & kFeatureRails) {
         packet.ext.rails.count = static_cast<std::uint8_t>(2 + random_.below(kRailsMost - 1));

@@ -53,7 +53,7 @@ constexpr std::uint16_t kHalf = BPF_LD | BPF_H | BPF_ABS, kByte = BPF_LD | BPF_B
 // Accepts a datagram if one of its ports is ours, or if it holds a frame of our ethertype. The second rule is
 // for the bulk path, which uses any port. `load` reads the UDP header at `ports`, or at X bytes behind it.
 void udp_rule(Program& program, std::uint16_t load, std::uint32_t at, const CaptureRule& rule) {
-  const std::uint32_t beyond = rule.udp_port + 2U * link::kUdpLanePorts;
+  const std::uint32_t beyond = rule.udp_port + 2U * link::kUdpBulkPorts;
   for (const std::uint32_t port : {at, at + 2}) {
     program.load(load, port);
     const std::size_t low = program.size();

@@ -37,7 +37,7 @@ tuning::FlowScope scope_of(const runtime::Settings& settings, const link::Interf
     return link::interface_address(interface.name, interface.index, family).has_value();
   };
   const bool four = has(link::IpFamily::v4), six = has(link::IpFamily::v6);
-  tuning::FlowScope scope{endpoints, settings.udp_port, link::kUdpLanePorts, true, false};
+  tuning::FlowScope scope{endpoints, settings.udp_port, link::kUdpBulkPorts, true, false};
   scope.ipv4 = settings.link != LinkKind::udp6 && (four || !six || settings.link == LinkKind::udp4);
   scope.ipv6 = settings.link == LinkKind::udp6 || (settings.link != LinkKind::udp4 && !four);
   return scope;
@@ -128,7 +128,7 @@ Result<std::vector<FlowReport>> steer_flows_find(const std::string& interface) {
   for (const link::Interface& one : machine.interfaces()) {
     if (!interface.empty() && one.name != interface) continue;
     auto rules =
-        tuning::flows_read(machine, one.name, {kAll, settings->udp_port, link::kUdpLanePorts, true, true});
+        tuning::flows_read(machine, one.name, {kAll, settings->udp_port, link::kUdpBulkPorts, true, true});
     if (rules.empty()) continue;
     reports.push_back(
         {one.name, settings->udp_port, std::move(rules), steering::receive_queues_read("", one)});

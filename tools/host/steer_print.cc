@@ -61,7 +61,7 @@ void state_json(JsonWriter& json, const SteerState& state) {
 
 // Returns the endpoint to which the rule's port belongs.
 unsigned endpoint_of(const FlowReport& report, const steering::FlowRule& rule) {
-  return static_cast<unsigned>(rule.port - report.port) % link::kUdpLanePorts;
+  return static_cast<unsigned>(rule.port - report.port) % link::kUdpBulkPorts;
 }
 
 std::vector<int> processors_of(const FlowReport& report, const steering::FlowRule& rule) {

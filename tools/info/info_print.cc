@@ -96,7 +96,7 @@ std::string road_text(const InfoReport& report, const runtime::Settings& setting
                                                                                        : "UDP over IPv4";
   std::string text = "raw Ethernet frames";
   if (settings.link == runtime::LinkKind::xdp) text += " by AF_XDP";
-  if (settings.udp_lane) text += ", large ones by UDP where both ends have IP addresses of one network";
+  if (settings.udp_bulk) text += ", large ones by UDP where both ends have IP addresses of one network";
   return text;
 }
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "link/udp/udp_address.h"
-#include "protocol/state/lane.h"
+#include "protocol/state/bulk_trust.h"
 #include "protocol/state/state.h"
 #include "runtime/endpoint/copies.h"
 #include "tools/json.h"
@@ -17,8 +17,8 @@ constexpr std::uint64_t kSizes[] = {0,     32,    33,    128,    1024,    4096,
                                     16384, 32768, 65536, 131072, 1 << 20, 4 << 20};
 
 // Returns the largest frame of the board's bulk path, or 0 if there is none or it gains nothing.
-std::uint32_t lane_frame(const BoardInfo& board, const runtime::Settings& settings) {
-  if (!settings.udp_lane || !settings.protocol.extension || board.extended.mode != wire::Mode::omx) return 0;
+std::uint32_t bulk_frame(const BoardInfo& board, const runtime::Settings& settings) {
+  if (!settings.udp_bulk || !settings.protocol.extension || board.extended.mode != wire::Mode::omx) return 0;
   const auto address =
       link::interface_address(board.board.interface.name, board.board.interface.index, board.board.family);
   const std::uint32_t frame = address ? link::udp_frame(board.board.mtu, *address) : 0;
@@ -37,15 +37,15 @@ std::string trains_text(std::uint32_t bytes, std::uint32_t most_in_frame, std::u
                      trains > 1 ? "es" : "");
 }
 
-std::uint32_t lane_frag(std::uint32_t lane) {
-  return wire::extended_sizes(wire::Mode::omx, lane, 0).medium_frag;
+std::uint32_t bulk_frag(std::uint32_t bulk) {
+  return wire::extended_sizes(wire::Mode::omx, bulk, 0).medium_frag;
 }
 
 std::string frames_text(std::uint64_t frames) {
   return frames == 1 ? "one frame" : fmt::format("{} frames", frames);
 }
 
-Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t lane, bool udp,
+Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t bulk, bool udp,
            const runtime::Settings& settings, const ProtocolFacts& facts) {
   Way way{bytes, "", "processor", ""};
   const protocol::Config& config = settings.protocol;
@@ -56,18 +56,18 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t lane, bool u
   }
   const auto fragments = static_cast<std::uint32_t>((bytes + f.medium_frag - 1) / f.medium_frag);
   // Where all frames go by UDP anyway, the bulk path gains only for large messages.
-  const bool by_lane = lane > 0 && !udp && fragments >= protocol::kLaneFragments;
-  const std::uint32_t eager = by_lane ? std::max(f.eager_max, config.lane_rndv_threshold) : f.eager_max;
+  const bool by_bulk = bulk > 0 && !udp && fragments >= protocol::kBulkFragments;
+  const std::uint32_t eager = by_bulk ? std::max(f.eager_max, config.bulk_rndv_threshold) : f.eager_max;
   if (bytes <= eager) {
     way.way = "medium, at once: " +
-              (by_lane ? trains_text(static_cast<std::uint32_t>(bytes), f.medium_frag, lane - lane_frag(lane))
+              (by_bulk ? trains_text(static_cast<std::uint32_t>(bytes), f.medium_frag, bulk - bulk_frag(bulk))
                        : frames_text(fragments));
-    way.why = by_lane ? fmt::format(
+    way.why = by_bulk ? fmt::format(
                             "up to OMX_LANE_RNDV_THRESHOLD={} once the bulk path is proven; before that, by "
                             "frames up to {}",
-                            config.lane_rndv_threshold, f.eager_max)
+                            config.bulk_rndv_threshold, f.eager_max)
                       : fmt::format("up to OMX_RNDV_THRESHOLD={}", f.eager_max);
-    if (by_lane) {
+    if (by_bulk) {
       way.copy = "kernel, into its place";
       way.why += "; by the processor if a batch comes before the frame that announces it";
     }
@@ -76,9 +76,9 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t lane, bool u
   const bool ring = !udp && (settings.placement == runtime::Placement::ring ||
                              (facts.calibration && settings.copy.engine != copy::EngineKind::cpu &&
                               runtime::ring_better(settings, *facts.calibration, f.pull_reply)));
-  if (lane > 0 && !ring) {
+  if (bulk > 0 && !ring) {
     way.way = fmt::format("rendezvous, pulled in GSO batches of up to {} frames by UDP",
-                          wire::frames_of_train(lane));
+                          wire::frames_of_train(bulk));
     way.copy = "kernel, into its place";
     way.why = "one call moves 64 KiB";
     return way;
@@ -155,9 +155,9 @@ ProtocolFacts protocol_facts_find(const runtime::Settings& settings) {
 std::vector<Way> ways_of(const BoardInfo& board, const runtime::Settings& settings,
                          const ProtocolFacts& facts) {
   std::vector<Way> ways;
-  const std::uint32_t lane = lane_frame(board, settings);
+  const std::uint32_t bulk = bulk_frame(board, settings);
   for (const std::uint64_t bytes : kSizes)
-    ways.push_back(way_of(bytes, board.extended, lane, board.board.udp, settings, facts));
+    ways.push_back(way_of(bytes, board.extended, bulk, board.board.udp, settings, facts));
   return ways;
 }
 

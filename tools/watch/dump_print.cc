@@ -84,7 +84,7 @@ std::string state_text(const PeerRow& p) {
   if (p.self) return "itself";
   return p.near ? "inside this host"
                 : fmt::format("{}, frames of {} bytes{}", p.extended ? "extended" : "plain", p.frame_max,
-                              p.lane_out ? ", UDP lane" : "");
+                              p.bulk_out ? ", UDP bulk path" : "");
 }
 
 TimeNs since(TimeNs now, TimeNs then) {

@@ -22,7 +22,7 @@ proto.prefs.limit = Pref.uint("Largest message that is put together (MiB)", 16, 
 proto.prefs.checksums = Pref.bool("Verify checksums", true, "CRC-32C of frames that have one")
 
 local notes = {}  -- by packet number and place in the packet: what was learned when the frame was first seen
-local lane_ports = {}
+local bulk_ports = {}
 
 function proto.init()
   notes = {}
@@ -124,7 +124,7 @@ local function dissect_frame(frame, pinfo, root, key, by_udp)
     frame:show(tree, f.eth_dst, 0, 6)
     frame:show(tree, f.eth_src, 6, 6)
     frame:show(tree, f.eth_type, 12, 2)
-    tree:add(f.lane_frame, true):set_generated()
+    tree:add(f.bulk_frame, true):set_generated()
   end
   local type = frame:number(16, 1)
   if not type then
@@ -217,9 +217,9 @@ function udp.dissector(tvb, pinfo, root)
     local frame = Frame.new(tvb(at):tvb(), 0, mac_text(tvb(at + 6, 6)), mac_text(tvb(at, 6)))
     local length, text, p = dissect_frame(frame, pinfo, root, pinfo.number * 65536 + at, true)
     texts[#texts + 1] = text
-    if p and p.lane_port and not lane_ports[p.lane_port] then
-      lane_ports[p.lane_port] = true
-      DissectorTable.get("udp.port"):add(p.lane_port, udp)
+    if p and p.bulk_port and not bulk_ports[p.bulk_port] then
+      bulk_ports[p.bulk_port] = true
+      DissectorTable.get("udp.port"):add(p.bulk_port, udp)
     end
     at = at + math.max(length or tvb:len(), 17)  -- at least 17 bytes on, so that the loop ends
   end

@@ -20,25 +20,25 @@ int DataSocket::ready(int fd, const FilterProgram& filter) {
   return error ? error : PacketRing::prepare(fd);
 }
 
-FilterProgram DataSocket::filter(Lane lane, bool shared) const {
+FilterProgram DataSocket::filter(FrameClass frames, bool shared) const {
   FilterRule rule;
   rule.endpoint = options_.endpoint;
   rule.ifindex = state_.index;
   rule.board_frames = options_.board_frames;
-  rule.lane = lane;
+  rule.frames = frames;
   rule.closed_ones = others_.has_value() || shared;
   if (others_ && !shared) rule.others = *others_;
   return packet_filter_build(rule);
 }
 
-int DataSocket::filter_attach(Lane lane) const {
-  return packet_filter_attach(descriptor(), filter(lane, shared()));
+int DataSocket::filter_attach(FrameClass frames) const {
+  return packet_filter_attach(descriptor(), filter(frames, shared()));
 }
 
 int DataSocket::own_make(OwnFd& fresh) const {
   fresh = packet_socket_new();
   if (!fresh.open()) return errno;
-  if (const int error = ready(fresh.get(), filter(Lane::all, false))) return error;
+  if (const int error = ready(fresh.get(), filter(FrameClass::all, false))) return error;
   return packet_socket_bind(fresh.get(), state_.index);
 }
 

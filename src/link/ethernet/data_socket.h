@@ -38,9 +38,9 @@ class DataSocket {
 
   // Also receives frames for endpoints that are not in this list. Takes effect with filter_attach().
   void others_set(const std::vector<std::uint8_t>& others) { others_ = others; }
-  // Attaches the filter for this lane. Returns 0 or errno.
-  int filter_attach(Lane lane) const;
-  // Makes a socket of our own, prepared and bound, that takes all lanes. Returns 0 or errno.
+  // Attaches the filter for this class of frames. Returns 0 or errno.
+  int filter_attach(FrameClass frames) const;
+  // Makes a socket of our own, prepared and bound, that takes frames of all classes. Returns 0 or errno.
   int own_make(OwnFd& fresh) const;
   // Uses this socket from now on. The member must have left its group before.
   void own_set(OwnFd fresh);
@@ -48,7 +48,7 @@ class DataSocket {
   void licence_renew();
 
  private:
-  FilterProgram filter(Lane lane, bool shared) const;
+  FilterProgram filter(FrameClass frames, bool shared) const;
 
   PacketLinkOptions options_;
   InterfaceState state_;

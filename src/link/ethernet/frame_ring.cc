@@ -87,7 +87,7 @@ bool FrameRing::member_enter(FanoutMember member) {
     tpacket_stats former{};
     socklen_t length = sizeof former;
     ::getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &former, &length);
-    if (socket_.filter_attach(Lane::all) == 0 && socket_.member().enter(socket_.options().endpoint))
+    if (socket_.filter_attach(FrameClass::all) == 0 && socket_.member().enter(socket_.options().endpoint))
       return true;
   }
   member_leave();

@@ -17,30 +17,31 @@ bool PacketBulkPath::admit() {
   const PacketLinkOptions& options = socket_.options();
   if (options.all_frames || !options.bulk) return false;
   const InterfaceState& state = socket_.state();
-  if (lane_.is_open() ? !lane_.admit(true) : !lane_.open(state.index, options.endpoint, state.mtu))
+  if (bulk_.is_open() ? !bulk_.admit(true) : !bulk_.open(state.index, options.endpoint, state.mtu))
     return false;
   // Both sockets take pull replies until the next call. The engine drops duplicates.
-  takes_ = socket_.filter_attach(Lane::eager) == 0;
-  if (!takes_) lane_.admit(false);
+  takes_ = socket_.filter_attach(FrameClass::eager) == 0;
+  if (!takes_) bulk_.admit(false);
   return takes_;
 }
 
 bool PacketBulkPath::forgo() {
   if (!takes_) return true;
-  if (socket_.filter_attach(Lane::all) != 0) return false;  // one of the two sockets must take pull replies
+  if (socket_.filter_attach(FrameClass::all) != 0)
+    return false;  // one of the two sockets must take pull replies
   takes_ = false;
-  lane_.admit(false);  // otherwise pull replies come twice until the bulk socket is closed
+  bulk_.admit(false);  // otherwise pull replies come twice until the bulk socket is closed
   return true;
 }
 
 void PacketBulkPath::close() {
   if (takes_) return;
-  lane_.close();
+  bulk_.close();
   refused_ = false;
 }
 
 void PacketBulkPath::reset() {
-  lane_.close();
+  bulk_.close();
   takes_ = refused_ = false;
 }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "link/bulk_path.h"
-#include "link/ethernet/bulk_lane.h"
+#include "link/ethernet/bulk_socket.h"
 #include "link/ethernet/data_socket.h"
 #include "link/link_counters.h"
 
@@ -30,15 +30,15 @@ class PacketBulkPath final : public BulkPath {
   bool forgo() override;
   void close() override;
   std::size_t receive(BulkHandler& handler, std::size_t budget) override {
-    return lane_.is_open() ? lane_.receive(handler, budget, counters_) : 0;
+    return bulk_.is_open() ? bulk_.receive(handler, budget, counters_) : 0;
   }
-  int descriptor() const override { return lane_.descriptor(); }
+  int descriptor() const override { return bulk_.descriptor(); }
 
   // Returns what the filter of the data socket should let pass.
-  Lane rest() const { return takes_ ? Lane::eager : Lane::all; }
+  FrameClass rest() const { return takes_ ? FrameClass::eager : FrameClass::all; }
   // Makes room for frames of this MTU, or leaves large messages to the ring.
   void fit(std::uint32_t mtu) {
-    if (!lane_.fit(mtu) && forgo()) refused_ = true;
+    if (!bulk_.fit(mtu) && forgo()) refused_ = true;
   }
   // Starts again, because the data socket is replaced by one that takes all frames.
   void reset();
@@ -48,7 +48,7 @@ class PacketBulkPath final : public BulkPath {
 
   DataSocket& socket_;
   LinkCounters& counters_;
-  BulkLane lane_;
+  BulkSocket bulk_;
   bool refused_ = false;
   bool takes_ = false;  // this path takes pull replies; otherwise the ring does
 };

@@ -19,7 +19,7 @@
 #include "link/packet/packet_filter.h"
 #include "link/packet/packet_socket.h"
 #include "link/packet/tx_batch.h"
-#include "link/udp/udp_lane.h"
+#include "link/udp/udp_bulk_socket.h"
 #include "netdev/interface_state.h"
 #include "netdev/interfaces.h"
 #include "netdev/open_failure.h"
@@ -37,21 +37,21 @@ class PacketLink final : public Transport {
         batch_(options.batch, counters_) {}
 
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override {
-    by_lane_ = false;
+    by_bulk_ = false;
     return batch_.begin(socket_.descriptor(), max_segments);
   }
-  wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override {
-    by_lane_ = true;
-    return lane_.begin(to, max_segments);
+  wire::TxFrame& bulk_begin(const wire::BulkAddress& to, std::uint32_t max_segments) override {
+    by_bulk_ = true;
+    return udp_bulk_.begin(to, max_segments);
   }
   void frame_commit() override {
-    if (by_lane_)
-      lane_.commit();
+    if (by_bulk_)
+      udp_bulk_.commit();
     else
       batch_.commit();
   }
   void flush() override {
-    lane_.flush();  // first: a frame of the link may announce what went by the bulk path
+    udp_bulk_.flush();  // first: a frame of the link may announce what went by the bulk path
     batch_.flush(socket_.descriptor());
   }
 
@@ -68,12 +68,12 @@ class PacketLink final : public Transport {
   }
 
   FrameRing& ring_data() { return ring_; }
-  void lane_open() {
+  void bulk_open() {
     const PacketLinkOptions& options = socket_.options();
     if (!options.udp || options.all_frames) return;
     const InterfaceState& state = socket_.state();
-    if (lane_.open(interface_address(options.interface, state.index), state.mtu, 0))
-      facets_set({&bulk_, &lane_, &wakeup_, &ring_, nullptr});
+    if (udp_bulk_.open(interface_address(options.interface, state.index), state.mtu, 0))
+      facets_set({&bulk_, &udp_bulk_, &wakeup_, &ring_, nullptr});
   }
 
  private:
@@ -83,9 +83,9 @@ class PacketLink final : public Transport {
   FrameRing ring_{socket_, wakeup_, counters_};
   TxBatch batch_;
   PacketBulkPath bulk_{socket_, counters_};
-  UdpLane lane_{UdpLane::Beside::raw_frames, counters_};
+  UdpBulkSocket udp_bulk_{UdpBulkSocket::Beside::raw_frames, counters_};
   PacketInterface interface_{socket_, wakeup_, ring_, bulk_, counters_};
-  bool by_lane_ = false;  // the frame under way goes by the UDP bulk path
+  bool by_bulk_ = false;  // the frame under way goes by the UDP bulk path
 };
 
 Failure socket_failure(const std::string& interface, int error) {
@@ -123,7 +123,7 @@ std::unique_ptr<PacketLink> shared_open(int probe, const PacketLinkOptions& opti
   if (!member.held()) return nullptr;
   auto link = std::make_unique<PacketLink>(OwnFd(), OwnFd(), options, state);
   if (!link->ring_data().member_enter(std::move(member))) return nullptr;
-  link->lane_open();
+  link->bulk_open();
   link->interface().refresh();
   return link;
 }
@@ -172,7 +172,7 @@ Result<std::unique_ptr<Transport>> packet_link_open(const PacketLinkOptions& opt
   }
   error = packet_socket_bind(raw, state.index);
   if (error) return fail(kFailure, fmt::format("cannot bind to {}: {}", name, std::strerror(error)));
-  link->lane_open();
+  link->bulk_open();
   link->interface().refresh();  // clears the error that a bind to an interface that is down leaves behind
   return std::unique_ptr<Transport>(std::move(link));
 }

@@ -25,7 +25,7 @@ bool WakeupSocket::own_open() {
   rule.endpoint = beside_.options().endpoint;
   rule.ifindex = ifindex;
   rule.board_frames = beside_.options().board_frames;
-  rule.lane = Lane::solicited;
+  rule.frames = FrameClass::solicited;
   if (packet_filter_attach(socket.get(), packet_filter_build(rule)) != 0 ||
       packet_socket_bind(socket.get(), ifindex) != 0)
     return false;

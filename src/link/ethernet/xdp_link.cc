@@ -105,15 +105,15 @@ class XdpLink final : public Transport {
 
   wire::TxFrame& frame_begin([[maybe_unused]] std::uint32_t max_segments) override {
     assert(max_segments <= kMaxSegments);
-    by_lane_ = false;
+    by_bulk_ = false;
     frame_.header_length = 0;
     frame_.segment_count = 0;
     frame_.segments = segments_.data();
     return frame_;
   }
-  wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override {
-    by_lane_ = true;
-    return packets_->lane_begin(to, max_segments);
+  wire::TxFrame& bulk_begin(const wire::BulkAddress& to, std::uint32_t max_segments) override {
+    by_bulk_ = true;
+    return packets_->bulk_begin(to, max_segments);
   }
   void frame_commit() override;
   void flush() override {
@@ -140,14 +140,14 @@ class XdpLink final : public Transport {
   XdpInterface interface_{packets_->interface(), socket_, own_};
   XdpBulkPath bulk_{*packets_};
   XdpRing ring_;
-  bool by_lane_ = false;  // the frame under way goes by the UDP bulk path
+  bool by_bulk_ = false;  // the frame under way goes by the UDP bulk path
   std::uint32_t batched_ = 0;
   wire::TxFrame frame_;
   std::array<iovec, kMaxSegments + 1> segments_;  // one more for padding
 };
 
 void XdpLink::frame_commit() {
-  if (by_lane_) return packets_->frame_commit();
+  if (by_bulk_) return packets_->frame_commit();
   assert(frame_.header_length >= wire::kHeadBytes && frame_.header_length <= wire::kHeaderCapacity);
   std::size_t bytes = frame_.header_length;
   for (std::uint32_t i = 0; i < frame_.segment_count; i++) bytes += frame_.segments[i].iov_len;

@@ -41,7 +41,7 @@ void FanoutWakeup::run() {
   rule.endpoint = endpoint_;
   rule.ifindex = group_->ifindex();
   rule.board_frames = false;
-  rule.lane = Lane::solicited;
+  rule.frames = FrameClass::solicited;
   if (packet_filter_attach(member->socket(), packet_filter_build(rule)) == 0 && member->enter(endpoint_))
     member_.store(member.release(), std::memory_order_release);
 }

@@ -113,10 +113,10 @@ FilterProgram packet_filter_build(const FilterRule& rule) {
   const Line board = rule.board_frames ? kAccept : kDrop;
   w.load(kLoadType, kTypeAt);
   // The most frequent type comes first.
-  const bool solicited = rule.lane == Lane::solicited;
+  const bool solicited = rule.frames == FrameClass::solicited;
   w.test(kIsPullReply, BPF_JEQ, type_number(PacketType::pull_reply),
-         rule.lane == Lane::eager ? kDrop : (solicited ? kLoadReplyFlags : kLoadMagic),
-         rule.lane == Lane::bulk ? kDrop : (solicited ? kIsMedium : kIsConnect));
+         rule.frames == FrameClass::eager ? kDrop : (solicited ? kLoadReplyFlags : kLoadMagic),
+         rule.frames == FrameClass::bulk ? kDrop : (solicited ? kIsMedium : kIsConnect));
   w.is_type(kIsMedium, PacketType::medium, kLoadFlags);
   w.is_type(kIsTruc, PacketType::truc, kLoadFlags);
   w.is_type(kIsConnect, PacketType::connect, rule.board_frames ? kLoadConnect : kLoadEndpoint);

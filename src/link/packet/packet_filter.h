@@ -15,7 +15,7 @@ using FilterProgram = std::vector<sock_filter>;
 
 // The part of an endpoint's frames that a socket takes. `eager`: all but pull replies. `bulk`: only pull
 // replies. `solicited`: all but fragments, pull replies and acknowledgements without the solicited flag.
-enum class Lane : std::uint8_t { all, eager, bulk, solicited };
+enum class FrameClass : std::uint8_t { all, eager, bulk, solicited };
 
 struct FilterRule {
   std::uint8_t endpoint = 0;
@@ -24,7 +24,7 @@ struct FilterRule {
   std::uint32_t ifindex = 0;
   bool board_frames = true;  // as in PacketLinkOptions
   bool all_frames = false;
-  Lane lane = Lane::all;
+  FrameClass frames = FrameClass::all;
   // Frames for endpoints other than this one and `others` pass, too. No process has those open, so they are
   // refused.
   bool closed_ones = false;

@@ -50,7 +50,7 @@ wire::TxFrame& GsoBatch::begin(int fd, std::uint32_t max_segments) {
   return frame;
 }
 
-bool GsoBatch::joins(const wire::LaneAddress& to, std::size_t length) const {
+bool GsoBatch::joins(const wire::BulkAddress& to, std::size_t length) const {
   return !complete_ && to_ == to && length <= size_ && bytes_ + length <= wire::kGsoBatchBytes;
 }
 
@@ -69,7 +69,7 @@ void GsoBatch::frame_to_front(const wire::TxFrame& frame, const iovec* pieces, s
   }
 }
 
-void GsoBatch::commit(int fd, const wire::LaneAddress& to, std::uint32_t ifindex) {
+void GsoBatch::commit(int fd, const wire::BulkAddress& to, std::uint32_t ifindex) {
   Memory& m = *memory_;
   wire::TxFrame& frame = m.frames[count_];
   assert(frame.header_length >= wire::kHeadBytes && frame.header_length <= wire::kHeaderCapacity);

@@ -23,11 +23,11 @@ class GsoBatch {
   wire::TxFrame& begin(int fd, std::uint32_t max_segments);
   // Adds the frame that begin() returned. `ifindex` is that of our own interface. A frame without commit()
   // is forgotten.
-  void commit(int fd, const wire::LaneAddress& to, std::uint32_t ifindex);
+  void commit(int fd, const wire::BulkAddress& to, std::uint32_t ifindex);
   void flush(int fd);
   // Sends frames for `to` by this socket, which is connected to that address. With -1 all frames go by the
   // usual socket.
-  void connected(int fd, const wire::LaneAddress& to) {
+  void connected(int fd, const wire::BulkAddress& to) {
     connected_fd_ = fd;
     connected_to_ = to;
   }
@@ -36,12 +36,12 @@ class GsoBatch {
   void error_forget() { error_told_ = false; }
   // Returns why the last frame was not sent, or 0 if it was. failed_to() returns where it should have gone.
   int failure() const { return failure_; }
-  const wire::LaneAddress& failed_to() const { return failed_to_; }
+  const wire::BulkAddress& failed_to() const { return failed_to_; }
 
  private:
   struct Memory;
 
-  bool joins(const wire::LaneAddress& to, std::size_t length) const;
+  bool joins(const wire::BulkAddress& to, std::size_t length) const;
   void frame_to_front(const wire::TxFrame& frame, const iovec* pieces, std::size_t count);
   template <class Call>
   bool send_by(Call call);
@@ -53,16 +53,16 @@ class GsoBatch {
   LinkCounters& counters_;
   std::unique_ptr<Memory> memory_;
   bool segmentation_ = true;  // the kernel and the interface support it
-  wire::LaneAddress to_;      // where the GSO batch goes
+  wire::BulkAddress to_;      // where the GSO batch goes
   std::uint32_t ifindex_ = 0;
   std::size_t count_ = 0, pieces_ = 0, bytes_ = 0;  // size of the GSO batch
   std::size_t size_ = 0;                            // bytes of each frame, except perhaps the last
   bool complete_ = false;                           // no other frame may follow
   bool error_told_ = false;
   int connected_fd_ = -1;
-  wire::LaneAddress connected_to_;
+  wire::BulkAddress connected_to_;
   int failure_ = 0;
-  wire::LaneAddress failed_to_;
+  wire::BulkAddress failed_to_;
 };
 
 }  // namespace omx::link

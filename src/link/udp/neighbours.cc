@@ -126,7 +126,7 @@ std::optional<Ip> route_source(const Ip& ip) {
   if (!fd.open() || ::connect(fd.get(), to.get(), to.length) < 0 ||  // sends nothing
       ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&own.storage), &own.length) < 0)
     return std::nullopt;
-  return lane_address(own).ip;
+  return bulk_address(own).ip;
 }
 
 }  // namespace omx::link

@@ -116,8 +116,8 @@ std::optional<InterfaceAddress> interface_address(const std::string& interface, 
   return best;
 }
 
-wire::LaneAddress lane_address(const SocketAddress& from) {
-  wire::LaneAddress out;
+wire::BulkAddress bulk_address(const SocketAddress& from) {
+  wire::BulkAddress out;
   if (from.storage.ss_family == AF_INET) {
     const auto& address = reinterpret_cast<const sockaddr_in&>(from.storage);
     std::copy(kMapped.begin(), kMapped.end(), out.ip.begin());

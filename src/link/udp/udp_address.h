@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "wire/lane.h"
+#include "wire/udp_bulk.h"
 #include "wire/udp_nic.h"
 
 namespace omx::link {
@@ -49,7 +49,7 @@ struct SocketAddress {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 // Returns the IP address and port of a socket address. The frame size stays unknown.
-wire::LaneAddress lane_address(const SocketAddress& address);
+wire::BulkAddress bulk_address(const SocketAddress& address);
 // Returns the socket address for `ip`. `ifindex` says which network a link-local address or a multicast
 // group belongs to.
 SocketAddress socket_address(const Ip& ip, std::uint16_t port, std::uint32_t ifindex);

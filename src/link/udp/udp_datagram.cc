@@ -30,7 +30,7 @@ std::size_t segment_of(msghdr& message, std::size_t bytes) {
 }  // namespace
 
 std::optional<UdpArrival> datagram_receive(int fd, iovec* pieces, std::size_t count,
-                                           const wire::LaneAddress* from) {
+                                           const wire::BulkAddress* from) {
   alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(int))];
   std::optional<SocketAddress> told;
   msghdr message{};
@@ -49,11 +49,11 @@ std::optional<UdpArrival> datagram_receive(int fd, iovec* pieces, std::size_t co
   datagram.bytes = static_cast<std::size_t>(got);
   datagram.segment = segment_of(message, datagram.bytes);
   datagram.cut = message.msg_flags & MSG_TRUNC;
-  datagram.from = from ? *from : lane_address(*told);
+  datagram.from = from ? *from : bulk_address(*told);
   return datagram;
 }
 
-bool UdpDatagram::receive_lone(int fd, const wire::LaneAddress& from) {
+bool UdpDatagram::receive_lone(int fd, const wire::BulkAddress& from) {
   if (!memory_) memory_.reset(new std::byte[kDatagramMost]);
   const long got = ::syscall(SYS_recvfrom, fd, memory_.get(), kDatagramMost, MSG_DONTWAIT, nullptr, nullptr);
   if (got < 0) return false;
@@ -63,7 +63,7 @@ bool UdpDatagram::receive_lone(int fd, const wire::LaneAddress& from) {
   return true;
 }
 
-bool UdpDatagram::receive(int fd, const wire::LaneAddress* from) {
+bool UdpDatagram::receive(int fd, const wire::BulkAddress* from) {
   if (!memory_) memory_.reset(new std::byte[kDatagramMost]);
   iovec piece{memory_.get(), kDatagramMost};
   const auto datagram = datagram_receive(fd, &piece, 1, from);

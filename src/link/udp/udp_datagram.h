@@ -10,7 +10,7 @@
 
 #include "base/mac.h"
 #include "wire/codec.h"
-#include "wire/lane.h"
+#include "wire/udp_bulk.h"
 
 namespace omx::link {
 
@@ -20,14 +20,14 @@ struct UdpArrival {
   std::size_t bytes = 0;    // of all frames
   std::size_t segment = 0;  // of each frame; the last may be shorter
   bool cut = false;         // the buffer was too small for all
-  wire::LaneAddress from;
+  wire::BulkAddress from;
   std::size_t frames() const { return bytes == 0 ? 1 : (bytes + segment - 1) / segment; }
 };
 
 // Receives a datagram into `pieces`, without waiting. Returns nullopt when none is there (EAGAIN) or on an
 // error, with errno set. With `from`, the socket is connected to that address.
 std::optional<UdpArrival> datagram_receive(int fd, iovec* pieces, std::size_t count,
-                                           const wire::LaneAddress* from = nullptr);
+                                           const wire::BulkAddress* from = nullptr);
 
 // Returns the NIC that sent a frame of at least wire::kHeadBytes.
 inline NicId frame_source(const std::byte* frame) {
@@ -39,10 +39,10 @@ inline NicId frame_source(const std::byte* frame) {
 class UdpDatagram {
  public:
   // Receives a datagram. Returns false when none is there (EAGAIN) or on an error, with errno set.
-  bool receive(int fd, const wire::LaneAddress* from = nullptr);
+  bool receive(int fd, const wire::BulkAddress* from = nullptr);
   // Does the same as receive(), by a connected socket for which the kernel joins no datagrams.
-  bool receive_lone(int fd, const wire::LaneAddress& from);
-  const wire::LaneAddress& from() const { return datagram_.from; }
+  bool receive_lone(int fd, const wire::BulkAddress& from);
+  const wire::BulkAddress& from() const { return datagram_.from; }
   std::size_t frames() const { return datagram_.frames(); }  // at least 1
   template <class Function>
   void for_each(Function function) const {

@@ -28,7 +28,7 @@ void error_read(const cmsghdr& header, UdpError& out) {
   SocketAddress by;
   by.length = static_cast<socklen_t>(std::min(length - kOffenderAt, sizeof by.storage));
   std::memcpy(&by.storage, CMSG_DATA(&header) + kOffenderAt, by.length);
-  out.by = lane_address(by);
+  out.by = bulk_address(by);
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ bool udp_error_take(int fd, UdpError& out) {
   if (got < 0) return false;
   out.bytes = static_cast<std::size_t>(got);
   out.error = 0;
-  out.to = lane_address(to);
+  out.to = bulk_address(to);
   out.by = {};
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
     const bool v4 = header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_RECVERR;

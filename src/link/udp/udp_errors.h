@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "wire/lane.h"
+#include "wire/udp_bulk.h"
 
 namespace omx::link {
 
@@ -14,8 +14,8 @@ struct UdpError {
   static constexpr std::size_t kBytesMost = 1024;  // of the datagram; routers send back some 500
 
   int error = 0;         // errno
-  wire::LaneAddress to;  // where the datagram was sent
-  wire::LaneAddress by;  // the host that reported the error; no address: this host
+  wire::BulkAddress to;  // where the datagram was sent
+  wire::BulkAddress by;  // the host that reported the error; no address: this host
   std::size_t bytes = 0;
   std::byte datagram[kBytesMost];
 };

@@ -15,13 +15,13 @@ UdpFastPath::UdpFastPath(int main, const InterfaceAddress& own, std::uint16_t po
     : fd_(udp_socket_beside(main, own, port)), own_address_(own), port_(port) {
   if (!fd_.open()) return;
   udp_errors_keep(fd_.get(), is_ipv4(own.ip));
-  wire::LaneAddress self;
+  wire::BulkAddress self;
   self.ip = own.ip;
   self.port = port;
   if (!connect(self)) fd_.reset();
 }
 
-bool UdpFastPath::connect(const wire::LaneAddress& to) {
+bool UdpFastPath::connect(const wire::BulkAddress& to) {
   const SocketAddress address = socket_address(to.ip, to.port, own_address_.ifindex);
   return ::connect(fd_.get(), address.get(), address.length) == 0;
 }
@@ -44,7 +44,7 @@ void UdpFastPath::choose() {
 
 void UdpFastPath::part() {
   assert(chosen_);
-  wire::LaneAddress self;
+  wire::BulkAddress self;
   self.ip = own_address_.ip;
   self.port = port_;
   if (!connect(self)) return;
@@ -103,7 +103,7 @@ bool UdpFastPath::main_due(TimeNs (*clock)()) {
   return true;
 }
 
-void UdpFastPath::main_heard(const wire::LaneAddress& from) {
+void UdpFastPath::main_heard(const wire::BulkAddress& from) {
   if (!fd_.open()) return;
   looks_until_main_ = kLooksLeast;
   if (!chosen_) {

@@ -31,7 +31,7 @@ class UdpFastPath {
   int descriptor() const { return fd_.get(); }
   bool chosen() const { return chosen_; }
   // Returns the peer that the socket's datagrams come from.
-  const wire::LaneAddress& peer() const { return peer_; }
+  const wire::BulkAddress& peer() const { return peer_; }
 
   // Returns whether this socket is to be polled now, before the main socket. After a change each socket is
   // read until it is empty, because a frame that overtakes others makes those look lost.
@@ -47,7 +47,7 @@ class UdpFastPath {
   // Makes main_due() return true the next time.
   void main_ask() { main_asked_ = true; }
   // Learns from what the main socket held: a datagram from this address, or none.
-  void main_heard(const wire::LaneAddress& from);
+  void main_heard(const wire::BulkAddress& from);
   void main_empty() { main_first_ = in_row_ = 0; }
 
  private:
@@ -71,7 +71,7 @@ class UdpFastPath {
   // datagrams in a row show that it does not.
   static constexpr std::uint32_t kGsoBatches = 8, kLone = 256;
 
-  bool connect(const wire::LaneAddress& to);
+  bool connect(const wire::BulkAddress& to);
   void set_apart(bool apart);
   void rhythm_learn(bool alone);
   void choose();
@@ -83,8 +83,8 @@ class UdpFastPath {
   bool chosen_ = false;
   bool draining_ = false;         // no peer is chosen any more, and the socket may hold datagrams
   std::uint32_t main_first_ = 0;  // most datagrams to read from the main socket first
-  wire::LaneAddress peer_;        // chosen, or last
-  wire::LaneAddress candidate_;   // the peer that the main socket heard last
+  wire::BulkAddress peer_;        // chosen, or last
+  wire::BulkAddress candidate_;   // the peer that the main socket heard last
   std::uint32_t streak_ = 0, need_ = kStreak;
   std::uint32_t looks_ = 0, looks_until_main_ = kLooksLeast, in_row_ = 0;
   TimeNs main_looked_ = 0;  // when main_due() last returned true

@@ -8,9 +8,9 @@
 #include <cstring>
 
 #include "link/udp/gso_batch.h"
+#include "link/udp/udp_bulk_socket.h"
 #include "link/udp/udp_directory.h"
 #include "link/udp/udp_interface.h"
-#include "link/udp/udp_lane.h"
 #include "link/udp/udp_receiver.h"
 #include "link/udp/udp_socket.h"
 #include "netdev/interface_state.h"
@@ -29,22 +29,22 @@ class UdpLink final : public Transport {
         port_(options.port),
         receiver_(std::move(fd), options, address, batch_, counters_),
         interface_(options, state, address, receiver_) {
-    if (options.lane &&
-        lane_.open(address, state.mtu, static_cast<std::uint16_t>(options.own_port() + kUdpLanePorts)))
-      facets_set({nullptr, &lane_, nullptr, nullptr, &receiver_});
+    if (options.bulk &&
+        bulk_.open(address, state.mtu, static_cast<std::uint16_t>(options.own_port() + kUdpBulkPorts)))
+      facets_set({nullptr, &bulk_, nullptr, nullptr, &receiver_});
   }
 
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override {
-    by_lane_ = false;
+    by_bulk_ = false;
     return *(frame_ = &batch_.begin(receiver_.descriptor(), max_segments));
   }
-  wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override {
-    by_lane_ = true;
-    return lane_.begin(to, max_segments);
+  wire::TxFrame& bulk_begin(const wire::BulkAddress& to, std::uint32_t max_segments) override {
+    by_bulk_ = true;
+    return bulk_.begin(to, max_segments);
   }
   void frame_commit() override;
   void flush() override {
-    lane_.flush();  // first: another frame may announce what went by the bulk path
+    bulk_.flush();  // first: another frame may announce what went by the bulk path
     batch_.flush(receiver_.descriptor());
   }
 
@@ -61,13 +61,13 @@ class UdpLink final : public Transport {
   GsoBatch batch_{counters_};
   UdpReceiver receiver_;
   UdpInterface interface_;
-  UdpLane lane_{UdpLane::Beside::datagrams, counters_};
+  UdpBulkSocket bulk_{UdpBulkSocket::Beside::datagrams, counters_};
   wire::TxFrame* frame_ = nullptr;  // the frame under way
-  bool by_lane_ = false;
+  bool by_bulk_ = false;
 };
 
 void UdpLink::frame_commit() {
-  if (by_lane_) return lane_.commit();
+  if (by_bulk_) return bulk_.commit();
   assert(frame_);
   const wire::Frame header{frame_->header, frame_->header_length};
   const int endpoint = wire::destination_endpoint(header);
@@ -76,7 +76,7 @@ void UdpLink::frame_commit() {
     counters_.send_errors++;
     return;
   }
-  wire::LaneAddress to;
+  wire::BulkAddress to;
   to.ip = *ip;
   to.port = static_cast<std::uint16_t>(port_ + endpoint);
   batch_.commit(receiver_.descriptor(), to, interface_.index());

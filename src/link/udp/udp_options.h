@@ -13,11 +13,11 @@ struct UdpLinkOptions {
   std::string interface = {};
   std::uint8_t endpoint = 0;
   std::uint16_t port = 0;                       // of endpoint 0; the other endpoints' ports follow
-  bool lane = true;                             // a second port for large messages, kUdpLanePorts higher
+  bool bulk = true;                             // a second port for large messages, kUdpBulkPorts higher
   wire::IpFamily family = wire::IpFamily::any;  // of the interface's address
 
   std::uint16_t own_port() const { return static_cast<std::uint16_t>(port + endpoint); }
 };
-inline constexpr std::uint16_t kUdpLanePorts = 256;
+inline constexpr std::uint16_t kUdpBulkPorts = 256;
 
 }  // namespace omx::link

@@ -64,8 +64,8 @@ bool UdpReceiver::nothing() {
 }
 
 // Returns the NIC that sent from this address, or 0 when the port is not an endpoint's.
-NicId UdpReceiver::sender_of(const wire::LaneAddress& from) {
-  return from.port >= options_.port && from.port < options_.port + kUdpLanePorts ? routes_.from(from.ip) : 0;
+NicId UdpReceiver::sender_of(const wire::BulkAddress& from) {
+  return from.port >= options_.port && from.port < options_.port + kUdpBulkPorts ? routes_.from(from.ip) : 0;
 }
 
 // Receives a datagram. Returns false when nothing is there, or on an error. An error is reported once, and
@@ -142,7 +142,7 @@ std::size_t UdpReceiver::receive(FrameHandler& handler, std::size_t budget) {
 }
 
 // Returns whether `frame` is one that we sent to `to`.
-bool UdpReceiver::ours(wire::Frame frame, const wire::LaneAddress& to) const {
+bool UdpReceiver::ours(wire::Frame frame, const wire::BulkAddress& to) const {
   constexpr std::size_t kShortest = 32;  // destination_endpoint() needs this much; datagrams are not padded
   if (frame.size() < kShortest || frame_source(frame.data()) != nic_) return false;
   const int endpoint = wire::destination_endpoint(frame);

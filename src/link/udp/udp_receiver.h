@@ -56,7 +56,7 @@ class UdpReceiver final : public Datagram {
   // A program that polls reads that socket once in this many polls. One that sleeps is woken by it.
   static constexpr std::uint32_t kPollsPerUnknownPeer = 1024;
 
-  NicId sender_of(const wire::LaneAddress& from);
+  NicId sender_of(const wire::BulkAddress& from);
   bool unknown_peers_due() { return unknown_peers_.open() && ++looks_ > kPollsPerUnknownPeer; }
   bool fetch();
   // Notes why the last poll found nothing. Returns true if nothing was there, false on an error.
@@ -64,7 +64,7 @@ class UdpReceiver final : public Datagram {
   std::size_t hand_over(FrameHandler& handler);
   std::size_t unknown_peers_take(FrameHandler& handler, std::size_t budget);
   void errors_take(FrameHandler& handler);
-  bool ours(wire::Frame frame, const wire::LaneAddress& to) const;
+  bool ours(wire::Frame frame, const wire::BulkAddress& to) const;
 
   UdpLinkOptions options_;
   NicId nic_;

@@ -80,7 +80,7 @@ std::uint16_t udp_socket_port(int fd) {
   SocketAddress own;
   own.length = sizeof own.storage;
   if (::getsockname(fd, reinterpret_cast<sockaddr*>(&own.storage), &own.length) != 0) return 0;
-  return lane_address(own).port;
+  return bulk_address(own).port;
 }
 
 }  // namespace omx::link

@@ -5,7 +5,7 @@
 
 #include "protocol/actions/probe.h"
 #include "protocol/actions/rails_tend.h"
-#include "protocol/state/lane.h"
+#include "protocol/state/bulk_trust.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/rails.h"
 #include "protocol/state/sizes.h"
@@ -23,7 +23,7 @@ void connect_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
     p.agreed.features = 0;
     p.agreed.checksum = false;
     p.agreed.mode = s.config.mode;
-    lane_forget(s, p);
+    bulk_forget(s, p);
     rails_forget(s, p);
     peer_update_sizes(s, p);
     return;
@@ -36,7 +36,7 @@ void connect_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
       s.config.mode == wire::Mode::mxoe || ext.mode == wire::Mode::mxoe ? wire::Mode::mxoe : wire::Mode::omx;
   p.agreed.eager_credit = std::max<std::uint16_t>(ext.eager_frames, 1);
   p.agreed.peer_pull_frames = std::clamp<std::uint8_t>(ext.pull_frames, 1, 32);
-  lane_agree(s, p, ext);
+  bulk_agree(s, p, ext);
   rails_agree(s, p, ext);
   p.agreed.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, peer_frame(s, p)), 256);
   if (!was_extended || was_agreed != p.agreed.frame_agreed) {

@@ -27,9 +27,9 @@ wire::ConnectExt connect_extension(const State& s, const Peer& p) {
                  wire::kFeatureTail | wire::kFeatureUnasked | wire::kFeatureAhead;
   if (s.config.parks && s.config.mode == wire::Mode::omx) ext.features |= wire::kFeaturePark;
   if (s.config.pack) ext.features |= wire::kFeaturePack | wire::kFeatureShare;
-  if (s.config.lane.present()) {
-    ext.features |= wire::kFeatureLane;
-    ext.lane = s.config.lane;
+  if (s.config.bulk_address.present()) {
+    ext.features |= wire::kFeatureBulk;
+    ext.bulk_address = s.config.bulk_address;
   }
   if (rails_used(s) && p.agreed.near_frame == 0) {
     ext.features |= wire::kFeatureRails;

@@ -4,12 +4,12 @@
 
 #include <sys/uio.h>
 
+#include "protocol/actions/bulk_offer.h"
 #include "protocol/actions/frames.h"
-#include "protocol/actions/lane_show.h"
 #include "protocol/actions/message_fields.h"
 #include "protocol/counters.h"
 #include "protocol/state/ack_owed.h"
-#include "protocol/state/lane.h"
+#include "protocol/state/bulk_trust.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/sizes.h"
@@ -56,14 +56,14 @@ void medium_transmit(State& s, Request& r) {
   if (!medium_fits(p, r)) return;  // no receiver could put it together
   std::uint32_t unit = medium_unit(p);
   std::uint32_t fragments = (r.msg_length + unit - 1) / unit;
-  const bool gains = s.config.lane_fragments && fragments >= kLaneFragments;
-  const bool alone = fragments > 1 && (r.resends > 0 || lane_alone(s, p));
-  if (gains || alone) lane_offer(s, p);
+  const bool gains = s.config.bulk_fragments && fragments >= kBulkFragments;
+  const bool alone = fragments > 1 && (r.resends > 0 || bulk_alone(s, p));
+  if (gains || alone) bulk_offer(s, p);
   // Repetitions go by the link.
-  const bool lane = gains && p.bulk.lane_out && r.resends == 0;
-  r.tx.by_lane |= lane;
-  if (r.tx.by_lane) {
-    unit = lane_unit(s, p, r.msg_length);
+  const bool bulk = gains && p.bulk.out && r.resends == 0;
+  r.tx.by_bulk |= bulk;
+  if (r.tx.by_bulk) {
+    unit = bulk_unit(s, p, r.msg_length);
     fragments = (r.msg_length + unit - 1) / unit;
   }
   wire::Medium packet;
@@ -79,10 +79,10 @@ void medium_transmit(State& s, Request& r) {
     message_fill(s, r, last, packet);
     packet.frag_seqnum = static_cast<std::uint8_t>(i);
     packet.frag_length = static_cast<std::uint16_t>(length);
-    const bool by_link = !lane || last;
-    if (lane && by_link) packet.flags |= wire::kFlagLaneProbe;
+    const bool by_link = !bulk || last;
+    if (bulk && by_link) packet.flags |= wire::kFlagBulkProbe;
     const std::uint32_t pieces = (r.tx.buffer ? 1 : r.segments.count()) + 1;
-    wire::TxFrame& frame = by_link ? frame_begin(s, p, pieces) : s.sink.lane_begin(p.bulk.lane, pieces);
+    wire::TxFrame& frame = by_link ? frame_begin(s, p, pieces) : s.sink.bulk_begin(p.bulk.address, pieces);
     frame.alone = alone;
     const auto head = frame_head(s, p, wire::PacketType::medium);
     frame.header_length =

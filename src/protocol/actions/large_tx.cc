@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/actions/large_tx.h"
 
+#include "protocol/actions/bulk_offer.h"
 #include "protocol/actions/frames.h"
-#include "protocol/actions/lane_show.h"
 #include "protocol/actions/message_fields.h"
 #include "protocol/actions/share.h"
 #include "protocol/actions/unasked_tx.h"
 #include "protocol/counters.h"
 #include "protocol/state/ack_owed.h"
-#include "protocol/state/lane.h"
+#include "protocol/state/bulk_trust.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
@@ -37,7 +37,7 @@ void rndv_transmit(State& s, Request& r) {
   constexpr std::uint16_t kAhead = 4;
   constexpr TimeNs kBurstPause = 20'000;
   Peer& p = *r.peer;
-  if (r.msg_length >= kLaneBytes) lane_offer(s, p);
+  if (r.msg_length >= kBulkBytes) bulk_offer(s, p);
   wire::Rndv packet;
   message_fill(s, r, true, packet);
   packet.msg_length = r.msg_length;

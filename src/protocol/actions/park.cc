@@ -10,8 +10,8 @@
 #include "protocol/actions/send.h"
 #include "protocol/counters.h"
 #include "protocol/history.h"
+#include "protocol/state/bulk_trust.h"
 #include "protocol/state/history_note.h"
-#include "protocol/state/lane.h"
 #include "protocol/state/parked.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/request.h"
@@ -28,11 +28,11 @@ void park(State& s, Peer& p, Request& r) {
   assert(r.phase == Phase::unacked);
   if (s.completion.uncopied == &r) send_copy(s);
   if (!park_region(s, r)) return;  // no memory; the peer asks for the message again
-  lane_medium_done(s, p, r);
+  bulk_medium_done(s, p, r);
   park_copy(s, r);
   p.tx.frames_unacked -= r.tx.frames - 1U;
   r.tx.frames = 1;
-  r.tx.by_lane = r.tx.lost = r.tx.sacked = false;
+  r.tx.by_bulk = r.tx.lost = r.tx.sacked = false;
   r.send_class = SendClass::large;
   r.tx.parked = true;
   if (r.resends < 0xFFFF) r.resends++;

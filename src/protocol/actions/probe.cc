@@ -28,7 +28,7 @@ constexpr TimeNs kAtOnce = 10 * kMillisecond;
 // tunnels leave.
 constexpr std::uint32_t kLadder[] = {9014, 4158, 2048, 1472, 1452, 1400};
 
-enum class Road { link, lane, alone };  // alone: by the bulk path, in a datagram of its own
+enum class Road { link, bulk, alone };  // alone: by the bulk path, in a datagram of its own
 
 struct RailTo {
   unsigned rail = 0;  // our board
@@ -41,12 +41,12 @@ void transmit(State& s, Peer& p, std::uint32_t size, bool is_reply, std::uint32_
   wire::Probe packet;
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
-  packet.flags = frame_flags(p, (flags & wire::kFlagLaneProbe) != 0) | flags;
+  packet.flags = frame_flags(p, (flags & wire::kFlagBulkProbe) != 0) | flags;
   packet.is_reply = is_reply;
   packet.session = p.reply_session();
   packet.size = size;
   packet.cookie = cookie;
-  wire::TxFrame& frame = road != Road::link ? s.sink.lane_begin(p.bulk.lane, 64)
+  wire::TxFrame& frame = road != Road::link ? s.sink.bulk_begin(p.bulk.address, 64)
                          : rail             ? s.sink.rail_begin(rail->rail, 64)
                                             : frame_begin(s, p, 64);
   auto head = frame_head(s, p, wire::PacketType::probe);
@@ -112,13 +112,13 @@ void probe_start(State& s, Peer& p) {
   s.timers.arm_by(p.resend_timer, p.agreed.probe_due);
 }
 
-void probe_lane(State& s, Peer& p, LaneProbe which, std::uint32_t size, std::uint32_t cookie) {
+void probe_bulk(State& s, Peer& p, BulkProbe which, std::uint32_t size, std::uint32_t cookie) {
   const auto flags =
-      static_cast<std::uint8_t>(which == LaneProbe::look ? wire::kFlagLaneProbe : wire::kFlagLane);
-  const Road road = which == LaneProbe::by_lane ? Road::lane
-                    : which == LaneProbe::alone ? Road::alone
+      static_cast<std::uint8_t>(which == BulkProbe::look ? wire::kFlagBulkProbe : wire::kFlagBulk);
+  const Road road = which == BulkProbe::by_bulk ? Road::bulk
+                    : which == BulkProbe::alone ? Road::alone
                                                 : Road::link;
-  transmit(s, p, size, which == LaneProbe::seen, cookie, flags, road);
+  transmit(s, p, size, which == BulkProbe::seen, cookie, flags, road);
 }
 
 void probe_rail(State& s, Peer& p, unsigned rail, NicId to, std::uint32_t size, bool is_reply,

@@ -13,14 +13,14 @@
 
 namespace omx::protocol {
 
-enum class LaneProbe : std::uint8_t { by_lane, alone, look, seen };
+enum class BulkProbe : std::uint8_t { by_bulk, alone, look, seen };
 
 void probe_proven(State& s, Peer& p, std::uint32_t size);
 // Probes the frame size of a new peer that agreed on more than is proven. If many peers are new, that waits
 // for the first large message.
 void probe_at_connect(State& s, Peer& p);
 void probe_start(State& s, Peer& p);
-void probe_lane(State& s, Peer& p, LaneProbe which, std::uint32_t size, std::uint32_t cookie);
+void probe_bulk(State& s, Peer& p, BulkProbe which, std::uint32_t size, std::uint32_t cookie);
 // Probes the path from our board `rail` to the peer's board `to`.
 void probe_rail(State& s, Peer& p, unsigned rail, NicId to, std::uint32_t size, bool is_reply,
                 std::uint32_t cookie);

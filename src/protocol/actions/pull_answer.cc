@@ -3,18 +3,18 @@
 
 #include <algorithm>
 
+#include "protocol/actions/bulk_offer.h"
 #include "protocol/actions/frames.h"
-#include "protocol/actions/lane_show.h"
 #include "protocol/actions/pack.h"
 #include "protocol/counters.h"
-#include "protocol/state/lane.h"
+#include "protocol/state/bulk_trust.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
 #include "wire/codec.h"
 #include "wire/frame_io.h"
-#include "wire/lane.h"
+#include "wire/udp_bulk.h"
 
 namespace omx::protocol {
 
@@ -27,18 +27,18 @@ void pull_reply_send(State& s, Peer& p, const Request& r, const wire::Pull& pull
   std::uint32_t left = pull.block_length;
   std::uint32_t index = pull.frame_index;
   std::uint32_t room = range.first;
-  const bool by_lane = (pull.flags & wire::kFlagLane) && p.bulk.lane_out;
+  const bool by_bulk = (pull.flags & wire::kFlagBulk) && p.bulk.out;
   if (s.packing.packets) pack_release(s);  // packets leave before so many data
   const std::uint32_t frames = (pull.first_frame_offset + left + range.unit - 1) / range.unit;
   const std::uint32_t train = wire::frames_of_train(range.unit + wire::kBulkHeader + peer_overhead(p));
-  const bool alone = again || (!by_lane && lane_alone(s, p));
-  const bool rings = by_lane && (pull.flags & wire::kFlagBell);
+  const bool alone = again || (!by_bulk && bulk_alone(s, p));
+  const bool rings = by_bulk && (pull.flags & wire::kFlagBell);
   const bool ahead = rings && (p.agreed.features & wire::kFeatureAhead);
   const std::uint32_t rings_at =
-      pull.frame_index + wire::lane_announced_before(frames, std::max(train, 1U), range.unit);
+      pull.frame_index + wire::bulk_announced_before(frames, std::max(train, 1U), range.unit);
   while (left > 0) {
     if (ahead && index == rings_at) {
-      lane_announce(s, p, wire::lane_answer(pull.pull_handle, pull.frame_index + frames - 1));
+      bulk_announce(s, p, wire::bulk_answer(pull.pull_handle, pull.frame_index + frames - 1));
       s.sink.flush();  // the announcement leaves with what comes before it, not with what follows
     }
     const std::uint32_t length = std::min(left, room);
@@ -48,7 +48,7 @@ void pull_reply_send(State& s, Peer& p, const Request& r, const wire::Pull& pull
     packet.frame_length = static_cast<std::uint16_t>(length);
     packet.msg_offset = static_cast<std::uint32_t>(offset);
     const std::uint32_t pieces = r.segments.count() + 1;
-    wire::TxFrame& frame = by_lane ? s.sink.lane_begin(p.bulk.lane, pieces)
+    wire::TxFrame& frame = by_bulk ? s.sink.bulk_begin(p.bulk.address, pieces)
                            : way   ? s.sink.rail_begin(way->rail, pieces)
                                    : frame_begin(s, p, pieces);
     auto head = frame_head(s, p, wire::PacketType::pull_reply);
@@ -62,11 +62,11 @@ void pull_reply_send(State& s, Peer& p, const Request& r, const wire::Pull& pull
     frame.segment_count = r.segments.gather(offset + pull.rdma_offset, length, frame.segments);
     frame_finish(s, frame, p.agreed.checksum);
     s.count(Counter::send_pull_reply)++;
-    if (by_lane) s.count(Counter::send_pull_reply_lane)++;
+    if (by_bulk) s.count(Counter::send_pull_reply_bulk)++;
     offset += length;
     room = range.unit;
   }
-  if (rings && !ahead) lane_announce(s, p);
+  if (rings && !ahead) bulk_announce(s, p);
 }
 
 void pull_answer(State& s, Peer& p, const Request& r, const wire::Pull& request, std::uint32_t unit) {

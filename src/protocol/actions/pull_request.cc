@@ -9,9 +9,9 @@
 #include "protocol/actions/frames.h"
 #include "protocol/actions/share.h"
 #include "protocol/history.h"
+#include "protocol/state/bulk_awaited.h"
+#include "protocol/state/bulk_trust.h"
 #include "protocol/state/history_note.h"
-#include "protocol/state/lane.h"
-#include "protocol/state/lane_awaited.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_copy.h"
@@ -38,16 +38,16 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   packet.src_endpoint = s.config.endpoint;
   packet.flags = frame_flags(p, true);
   if (p.agreed.extended) packet.flags |= static_cast<std::uint8_t>(ask);
-  if (pull.by_lane && p.bulk.lane_in) {
-    packet.flags |= wire::kFlagLane;
-    s.transfers.pulls_by_lane = true;
+  if (pull.by_bulk && p.bulk.in) {
+    packet.flags |= wire::kFlagBulk;
+    s.transfers.pulls_by_bulk = true;
     if (ask == Ask::plain && s.pulling.drowsy) packet.flags |= wire::kFlagBell;
   } else if (p.agreed.near_frame == 0) {
     s.transfers.pulls_by_link = true;
   }
-  if (!p.bulk.lane_in && p.bulk.lane.present() && !p.rails && pull.length >= kLaneBytes &&
-      s.now >= p.bulk.lane_in_trust.from) {
-    packet.flags |= wire::kFlagLaneProbe;
+  if (!p.bulk.in && p.bulk.address.present() && !p.rails && pull.length >= kBulkBytes &&
+      s.now >= p.bulk.in_trust.from) {
+    packet.flags |= wire::kFlagBulkProbe;
   }
   packet.session = p.reply_session();
   packet.total_length = pull.length;
@@ -156,9 +156,9 @@ void pull_await(State& s, Pull& pull, std::uint32_t frames) {
   PullBlock& block = block_add(s, pull, frames);
   block.repeated = true;  // the time of the answer tells nothing
   if (pull.blocks_max < kPullBlocksMax) pull.blocks_max++;
-  if (pull.by_lane) {
-    s.transfers.pulls_by_lane = true;
-    lane_announced(s, *pull.peer, std::nullopt);
+  if (pull.by_bulk) {
+    s.transfers.pulls_by_bulk = true;
+    bulk_announced(s, *pull.peer, std::nullopt);
   } else {
     s.transfers.pulls_by_link = true;
   }

@@ -11,8 +11,8 @@
 #include "protocol/history.h"
 #include "protocol/offload.h"
 #include "protocol/state/arrivals.h"
+#include "protocol/state/bulk_trust.h"
 #include "protocol/state/history_note.h"
-#include "protocol/state/lane.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_copy.h"
@@ -27,16 +27,16 @@ namespace omx::protocol {
 
 namespace {
 
-constexpr std::uint32_t kBulkBytes = 32 * 1024;  // from here on a pull is worth a bulk path of its own
+constexpr std::uint32_t kOwnSocketBytes = 32 * 1024;  // from here on a pull is worth a bulk path of its own
 
 }  // namespace
 
 void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv) {
   assert(!pull_waiting(pull));
   const Peer& p = *pull.peer;
-  pull.by_lane = s.config.lane_pulls && p.bulk.lane_in && pull.length >= kLaneBytes && !p.rails;
-  pull.unit = pull.by_lane ? lane_sizes(s, p).pull_reply_max : p.agreed.sizes.pull_reply_max;
-  if (!pull.by_lane && pull.length >= kBulkBytes) {
+  pull.by_bulk = s.config.bulk_pulls && p.bulk.in && pull.length >= kBulkBytes && !p.rails;
+  pull.unit = pull.by_bulk ? bulk_sizes(s, p).pull_reply_max : p.agreed.sizes.pull_reply_max;
+  if (!pull.by_bulk && pull.length >= kOwnSocketBytes) {
     s.transfers.bulk_seen = true;
     if (p.agreed.near_frame == 0) pull_pace_begin(s, pull);
   }

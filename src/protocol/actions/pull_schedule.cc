@@ -15,8 +15,8 @@
 #include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
 #include "protocol/types.h"
-#include "wire/lane.h"
 #include "wire/packets.h"
+#include "wire/udp_bulk.h"
 
 namespace omx::protocol {
 
@@ -48,7 +48,7 @@ std::uint32_t block_most(const State& s, const Pull& pull) {
   const Peer& p = *pull.peer;
   const bool free = p.agreed.extended && p.agreed.mode == wire::Mode::omx;
   const std::uint32_t numbers = std::min<std::uint32_t>(wire::kGsoBatchFrames, 256 / pull.blocks_max);
-  if (pull.by_lane) return std::clamp<std::uint32_t>(s.pulling.drowsy ? numbers : train_of(pull), 1, numbers);
+  if (pull.by_bulk) return std::clamp<std::uint32_t>(s.pulling.drowsy ? numbers : train_of(pull), 1, numbers);
   return free ? std::min<std::uint32_t>(p.agreed.peer_pull_frames, 32) : p.agreed.sizes.pull_frames;
 }
 
@@ -121,7 +121,7 @@ std::optional<std::uint8_t> rail_of_turn(State& s, Pull& pull) {
   const std::uint8_t rail = pull.peer->rails ? pull.peer->rails->home : std::uint8_t{0};
   const std::uint32_t frames = frames_of_turn(s, pull, rail);
   const std::uint64_t in_flight = s.pulling.port(rail).in_flight;
-  const std::uint32_t allowed = pull.by_lane ? pull_lane_allowed(s) : pull_allowed(s, rail);
+  const std::uint32_t allowed = pull.by_bulk ? pull_bulk_allowed(s) : pull_allowed(s, rail);
   // One turn is always allowed, however small the window.
   if (in_flight > 0 && in_flight + std::uint64_t{frames} * pull.unit > allowed) return std::nullopt;
   return rail;
@@ -145,10 +145,10 @@ void pull_ring_midway(State& s, Pull& pull) {
   pull.rings_at = 0;
   if (!s.pulling.drowsy || s.pulling.senders > 1 || p.rx.pulls_running > 1 || p.rails) return;
   const std::uint32_t left = pull.frames - pull.next_frame, blocks = pull.blocks_max - pull.block_count;
-  const std::uint32_t allowed = pull.by_lane ? pull_lane_allowed(s) : pull_allowed(s);
+  const std::uint32_t allowed = pull.by_bulk ? pull_bulk_allowed(s) : pull_allowed(s);
   if (left > blocks * block_most(s, pull) || std::uint64_t{pull.frames} * pull.unit > allowed) return;
   if (std::uint64_t{left} * pull.unit < kMidwayBytes) return;
-  const std::uint32_t step = pull.by_lane ? std::max(train_of(pull), 1U) : 1;
+  const std::uint32_t step = pull.by_bulk ? std::max(train_of(pull), 1U) : 1;
   // Woken earlier, the application would find too little to stay awake. Woken half-way, it would copy what
   // came before for longer than the rest takes to come.
   const std::uint32_t first = std::max(left / 4 / step * step, step), most = block_most(s, pull);

@@ -5,7 +5,7 @@
 
 #include "protocol/actions/completion.h"
 #include "protocol/actions/park.h"
-#include "protocol/state/lane.h"
+#include "protocol/state/bulk_trust.h"
 #include "protocol/state/parked.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/request.h"
@@ -18,7 +18,7 @@ void send_acknowledged(State& s, Request& r) {
   assert(r.phase == Phase::unacked);
   Peer& p = *r.peer;
   p.tx.frames_unacked -= r.tx.frames;
-  lane_medium_done(s, p, r);
+  bulk_medium_done(s, p, r);
   if (r.kind == RequestKind::receive) {  // its NOTIFY
     request_protocol_done(s, r);
     return;

@@ -7,8 +7,8 @@
 #include "protocol/actions/large_tx.h"
 #include "protocol/actions/pack.h"
 #include "protocol/history.h"
+#include "protocol/state/bulk_trust.h"
 #include "protocol/state/history_note.h"
-#include "protocol/state/lane.h"
 #include "protocol/state/request.h"
 #include "protocol/state/resend_time.h"
 #include "protocol/state/state.h"
@@ -51,7 +51,7 @@ void send_retransmit(State& s, Request& r, Counter why) {
   s.count(why)++;
   r.peer->figures.resends++;
   history_note(s, Happened::resent, r.peer, r.match_info, r.msg_length, r.seqnum);
-  lane_medium_lost(s, r);
+  bulk_medium_lost(s, r);
   send_transmit(s, r);
 }
 

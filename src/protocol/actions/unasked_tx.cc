@@ -11,8 +11,8 @@
 #include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
 #include "protocol/state/unasked.h"
-#include "wire/lane.h"
 #include "wire/sizes.h"
+#include "wire/udp_bulk.h"
 
 namespace omx::protocol {
 
@@ -41,13 +41,13 @@ void unasked_plan(State& s, Request& r, wire::Rndv& packet) {
   if (!std::exchange(r.tx.announced, true)) p.bulk.larges_out++;
   if (!may_send(s, p, r)) return;
   const std::uint32_t length = r.msg_length - packet.tail, overhead = peer_overhead(p);
-  const bool lane = unasked_by_lane(p, length);
+  const bool bulk = unasked_by_bulk(p, length);
   const std::uint32_t unit =
-      lane ? lane_sizes(s, p).pull_reply_max
+      bulk ? bulk_sizes(s, p).pull_reply_max
            : wire::extended_sizes(p.agreed.mode, p.agreed.frame_max, overhead).pull_reply_max;
   std::uint32_t most = s.config.unasked_bytes / unit;
   if (most == 0 && s.config.unasked_bytes > 0 && unit <= wire::kGsoBatchBytes) most = 1;
-  if (lane) most = std::min(most, wire::frames_of_train(unit + wire::kBulkHeader + overhead));
+  if (bulk) most = std::min(most, wire::frames_of_train(unit + wire::kBulkHeader + overhead));
   packet.unasked_frames =
       static_cast<std::uint8_t>(std::min({most, wire::kGsoBatchFrames, (length + unit - 1) / unit}));
   if (packet.unasked_frames == 0) return;
@@ -65,8 +65,8 @@ void unasked_transmit(State& s, Request& r, const wire::Rndv& rndv) {
   request.block_length = std::min<std::uint32_t>(rndv.unasked_frames * rndv.unasked_unit, length);
   // If the message is longer than that, the receiver asks for its end.
   request.flags = request.block_length < length ? wire::kFlagQuiet : 0;
-  if (unasked_by_lane(p, length)) {
-    request.flags |= wire::kFlagLane;
+  if (unasked_by_bulk(p, length)) {
+    request.flags |= wire::kFlagBulk;
     s.sink.flush();  // the RNDV must be there first
   }
   pull_answer(s, p, r, request, rndv.unasked_unit);

@@ -49,7 +49,7 @@ void trip_measure_repeated(State& s, Peer& p, const Request& r) {
 // Measures how late a message arrived that messages with later numbers overtook. After several repetitions it
 // is unknown which copy arrived, so such a message is not measured.
 void lateness_measure(State& s, Peer& p, const Request& r) {
-  if (r.tx.passed_at != 0 && !r.tx.by_lane && r.resends <= 1 && first_one_came(s, p, r))
+  if (r.tx.passed_at != 0 && !r.tx.by_bulk && r.resends <= 1 && first_one_came(s, p, r))
     p.tx.trip.overtaken(s.now, s.now - r.tx.passed_at);
 }
 

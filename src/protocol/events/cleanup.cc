@@ -14,10 +14,10 @@
 #include "protocol/history.h"
 #include "protocol/observer.h"
 #include "protocol/state/arrivals.h"
+#include "protocol/state/bulk_trust.h"
 #include "protocol/state/early.h"
 #include "protocol/state/epochs.h"
 #include "protocol/state/history_note.h"
-#include "protocol/state/lane.h"
 #include "protocol/state/matching.h"
 #include "protocol/state/news.h"
 #include "protocol/state/parked.h"
@@ -127,7 +127,7 @@ void peer_cleanup(State& s, Peer& p, Cleanup why, Status status) {
   p.agreed.mode = s.config.mode;
   p.agreed.frame_agreed = p.agreed.frame_max = p.agreed.frame_in = p.agreed.probe_size = 0;
   p.agreed.probe_wanted = false;
-  lane_forget(s, p);
+  bulk_forget(s, p);
   rails_forget(s, p);
   park_forget(p);
   p.bulk.larges_out = p.bulk.unasked_pause = p.bulk.unasked_skip = 0;

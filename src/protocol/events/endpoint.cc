@@ -158,7 +158,7 @@ void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
   s.config.mtu = std::clamp(mtu, kMtuLeast, kMtuMost);
   const std::uint32_t before = s.own_frame;
   s.own_frame = s.config.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
-  lane_resize(s, before);
+  bulk_resize(s, before);
   for (Peer* p : s.peers.by_index) {
     if (p->agreed.near_frame) continue;
     if (p->agreed.extended && p->agreed.frame_agreed > s.own_frame) p->agreed.frame_agreed = s.own_frame;
@@ -170,8 +170,8 @@ void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
   }
 }
 
-void Endpoint::set_lane_pulls(bool allowed) {
-  state_->config.lane_pulls = allowed;
+void Endpoint::set_bulk_pulls(bool allowed) {
+  state_->config.bulk_pulls = allowed;
 }
 
 void Endpoint::peer_gone(TimeNs now, NicId nic, std::uint8_t endpoint) {

@@ -14,8 +14,8 @@
 #include "protocol/events/rx.h"
 #include "protocol/events/rx_message.h"
 #include "protocol/events/timers.h"
-#include "protocol/state/lane.h"
-#include "protocol/state/lane_awaited.h"
+#include "protocol/state/bulk_awaited.h"
+#include "protocol/state/bulk_trust.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_expect.h"
@@ -26,8 +26,8 @@
 #include "protocol/state/state.h"
 #include "protocol/types.h"
 #include "wire/codec.h"
-#include "wire/lane.h"
 #include "wire/packets.h"
+#include "wire/udp_bulk.h"
 
 namespace omx::protocol {
 
@@ -52,7 +52,7 @@ std::size_t Endpoint::expected_replies(std::span<ExpectedFrame> out, unsigned ra
   return pulls_expected(*state_, out, rail);
 }
 
-std::size_t Endpoint::expected_by_lane(TimeNs now, std::span<ExpectedFrame> out) {
+std::size_t Endpoint::expected_by_bulk(TimeNs now, std::span<ExpectedFrame> out) {
   time_enter(*state_, now);
   const std::size_t replies = pulls_expected(*state_, out, 0);
   return replies ? replies : medium_expected(*state_, out);
@@ -153,20 +153,20 @@ bool Endpoint::pulls_running() const {
   return !state_->transfers.pull_list.empty();
 }
 
-bool Endpoint::lane_awaited(TimeNs now) {
-  return protocol::lane_awaited(*state_, now - state_->absent);
+bool Endpoint::bulk_awaited(TimeNs now) {
+  return protocol::bulk_awaited(*state_, now - state_->absent);
 }
 
-bool Endpoint::lane_wanted(TimeNs now) {
-  return state_->transfers.pulls_by_lane || protocol::lane_awaited(*state_, now - state_->absent);
+bool Endpoint::bulk_wanted(TimeNs now) {
+  return state_->transfers.pulls_by_bulk || protocol::bulk_awaited(*state_, now - state_->absent);
 }
 
-void Endpoint::lane_came() {
-  protocol::lane_came(*state_);
+void Endpoint::bulk_came() {
+  protocol::bulk_came(*state_);
 }
 
-NicId Endpoint::lane_sender(const wire::LaneAddress& from) const {
-  return lane_owner(*state_, from);
+NicId Endpoint::bulk_sender(const wire::BulkAddress& from) const {
+  return bulk_owner(*state_, from);
 }
 
 RegionMemory Endpoint::region(std::uint8_t number, std::uint8_t generation) const {

@@ -14,9 +14,9 @@
 #include "protocol/events/numbered_packet.h"
 #include "protocol/events/received.h"
 #include "protocol/state/ack_owed.h"
+#include "protocol/state/bulk_awaited.h"
 #include "protocol/state/early.h"
 #include "protocol/state/early_window.h"
-#include "protocol/state/lane_awaited.h"
 #include "protocol/state/news.h"
 #include "protocol/state/parked.h"
 #include "protocol/state/peer.h"
@@ -102,8 +102,8 @@ void acknowledgement_take(State& s, Peer& p, const Numbered& n) {
   if (!n.packed) count(s, n.type);
   peer_heard(s, p);
   ack_apply(s, p, n.piggyack);
-  if (n.type == wire::PacketType::medium && p.agreed.extended && (n.medium.flags & wire::kFlagLaneProbe))
-    lane_announced(s, p, n.seqnum);
+  if (n.type == wire::PacketType::medium && p.agreed.extended && (n.medium.flags & wire::kFlagBulkProbe))
+    bulk_announced(s, p, n.seqnum);
 }
 
 // Returns whether the packet is the next one to deliver. Keeps an early packet and answers an old one.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/events/probe_received.h"
 
-#include "protocol/actions/lane_show.h"
+#include "protocol/actions/bulk_offer.h"
 #include "protocol/actions/probe.h"
 #include "protocol/counters.h"
 #include "protocol/events/rails_received.h"
@@ -31,8 +31,8 @@ void probe_received(State& s, const wire::Head& head, wire::Frame frame) {
   peer_heard(s, *p);
   if (packet.flags & wire::kFlagRail) {
     if (p->rails) rails_probe_received(s, *p, packet, frame.size());
-  } else if (packet.flags & (wire::kFlagLane | wire::kFlagLaneProbe)) {
-    if (frame.size() >= packet.size) lane_probe_received(s, *p, packet);
+  } else if (packet.flags & (wire::kFlagBulk | wire::kFlagBulkProbe)) {
+    if (frame.size() >= packet.size) bulk_probe_received(s, *p, packet);
   } else if (!packet.is_reply) {
     // Answers only up to our own size: a reply is never larger than the probe that reached us.
     if (packet.size > peer_frame(s, *p) || frame.size() < packet.size) return;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/events/pull_serve.h"
 
-#include "protocol/actions/lane_show.h"
+#include "protocol/actions/bulk_offer.h"
 #include "protocol/actions/nack_tx.h"
 #include "protocol/actions/pull_answer.h"
 #include "protocol/counters.h"
 #include "protocol/events/received.h"
-#include "protocol/state/lane.h"
+#include "protocol/state/bulk_trust.h"
 #include "protocol/state/news.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
@@ -101,9 +101,9 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     s.count(Counter::drop_pull_repeated)++;
     return;
   }
-  const bool by_train = s.config.lane_at_nic || ((pull.flags & wire::kFlagLane) && p->bulk.lane_out);
-  if (extended && by_train && pull.block_length > range.unit) lane_answered(s, *p, served != Served::no);
-  if (extended) lane_asked(s, *p, pull);
+  const bool by_train = s.config.bulk_at_nic || ((pull.flags & wire::kFlagBulk) && p->bulk.out);
+  if (extended && by_train && pull.block_length > range.unit) bulk_answered(s, *p, served != Served::no);
+  if (extended) bulk_asked(s, *p, pull);
   const PullRoute back{s.rails.rx_rail, s.rails.rx_nic};
   const bool again = served != Served::no || (extended && (pull.flags & wire::kFlagGap));
   pull_reply_send(s, *p, *r, pull, range, again, p->rails ? &back : nullptr);

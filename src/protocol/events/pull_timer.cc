@@ -12,7 +12,7 @@
 #include "protocol/actions/rails_tend.h"
 #include "protocol/counters.h"
 #include "protocol/events/cleanup.h"
-#include "protocol/state/lane.h"
+#include "protocol/state/bulk_trust.h"
 #include "protocol/state/news.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
@@ -30,7 +30,7 @@ namespace omx::protocol {
 
 namespace {
 
-constexpr std::uint32_t kSilentRoundsLane = 2;  // after these the bulk path is suspected
+constexpr std::uint32_t kSilentRoundsBulk = 2;  // after these the bulk path is suspected
 constexpr std::uint32_t kSilentRoundsMtu = 5;   // after these large frames are suspected
 
 // Starts the pull again with another handle if the frame size changed. Each PULL of an omx peer names its
@@ -38,8 +38,8 @@ constexpr std::uint32_t kSilentRoundsMtu = 5;   // after these large frames are 
 bool size_changed(State& s, Pull& pull) {
   const Peer& p = *pull.peer;
   const bool named = p.agreed.extended && p.agreed.mode == wire::Mode::omx;
-  const bool fits = pull.by_lane && p.bulk.lane_in;
-  const bool changed = fits    ? pull.unit != lane_sizes(s, p).pull_reply_max
+  const bool fits = pull.by_bulk && p.bulk.in;
+  const bool changed = fits    ? pull.unit != bulk_sizes(s, p).pull_reply_max
                        : named ? pull.unit > p.agreed.sizes.pull_reply_max
                                : pull.unit != p.agreed.sizes.pull_reply_max;
   if (!changed) return false;
@@ -104,14 +104,14 @@ void pull_timer(State& s, Pull& pull) {
     return;
   }
   pull.silent_rounds++;
-  const bool lane = pull.by_lane && p.bulk.lane_in && pull.silent_rounds >= kSilentRoundsLane;
+  const bool bulk = pull.by_bulk && p.bulk.in && pull.silent_rounds >= kSilentRoundsBulk;
   const bool large = pull.silent_rounds >= kSilentRoundsMtu && p.agreed.extended &&
                      p.larger_frames_than(s.config.base_frame);
   // The bulk path and large frames are suspected only while small frames by the link get through.
-  if ((lane || large) && p.liveness.last_heard <= pull.last_asked) {
+  if ((bulk || large) && p.liveness.last_heard <= pull.last_asked) {
     connect_ping(s, p);
   } else {
-    if (lane) lane_in_fails(s, p);
+    if (bulk) bulk_in_fails(s, p);
     if (large) probe_fall_back(s, p);
   }
   pull.last_asked = s.now;

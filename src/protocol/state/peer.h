@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/list.h"
-#include "protocol/state/lane_types.h"
+#include "protocol/state/bulk_types.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/rail_paths.h"
 #include "protocol/state/request.h"
@@ -128,19 +128,19 @@ struct PeerAgreed {
   wire::Sizes sizes;  // sizes that we send with
 };
 
-// Large messages to and from a peer: its bulk path (lane.cc) and the unscheduled data that we send
+// Large messages to and from a peer: its bulk path (bulk_trust.cc) and the unscheduled data that we send
 // (unasked.cc).
 struct PeerBulk {
-  wire::LaneAddress lane;
-  bool lane_in = false;          // data that it sends by our bulk path arrive
-  bool lane_out = false;         // GSO batches that we send by its bulk path arrive
-  bool trains_fail = false;      // single datagrams arrive, GSO batches do not
-  std::uint8_t lane_losses = 0;  // score of messages and answers that had to be sent again (lane.cc)
-  std::uint8_t lane_offers = 0;  // probes that were not answered
+  wire::BulkAddress address;
+  bool in = false;           // data that it sends by our bulk path arrive
+  bool out = false;          // GSO batches that we send by its bulk path arrive
+  bool trains_fail = false;  // single datagrams arrive, GSO batches do not
+  std::uint8_t losses = 0;   // score of messages and answers that had to be sent again (bulk_trust.cc)
+  std::uint8_t offers = 0;   // probes that were not answered
   std::uint8_t unasked_pause = 0, unasked_skip = 0;  // messages to send without such data: in all, and left
   std::uint32_t larges_out = 0;                      // large messages that are not notified yet
-  LaneTrust lane_in_trust, lane_out_trust;
-  TimeNs lane_probe_due = 0;
+  BulkTrust in_trust, out_trust;
+  TimeNs probe_due = 0;
   TimeNs unasked_until = 0;
 };
 

@@ -67,7 +67,7 @@ struct Pull {
   std::uint64_t copies_first = 0, copies_last = 0;  // tickets of its copies (offload.h); 0: none
   std::uint32_t unasked_key = 0;                    // see unasked.cc
   bool leave = false;                               // the sender may add unscheduled data to its next message
-  bool by_lane = false;  // laid out for the bulk path, and asked for by it while it is trusted
+  bool by_bulk = false;  // laid out for the bulk path, and asked for by it while it is trusted
   bool paced = false;    // counts for the pace of the schedule
   std::array<PullBlock, kPullBlocksStriped> blocks;  // ring of blocks in flight
   std::uint32_t first_block = 0;

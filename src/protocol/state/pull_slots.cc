@@ -43,7 +43,7 @@ void pull_slot_release(State& s, Pull& pull) {
   assert(!pull_waiting(pull));
   pull.unasked_hook.unlink();
   pull_leave(s, pull);
-  if (s.pulling.senders == 0) s.transfers.pulls_by_lane = s.transfers.pulls_by_link = false;
+  if (s.pulling.senders == 0) s.transfers.pulls_by_bulk = s.transfers.pulls_by_link = false;
   const std::uint32_t index = pull.handle >> kSlotShift;
   PullSlot& slot = s.transfers.pull_slots[index];
   slot.pull = nullptr;

@@ -205,8 +205,8 @@ std::uint32_t pull_allowed(State& s, unsigned rail) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(allowed, enough));
 }
 
-std::uint32_t pull_lane_allowed(State& s) {
-  return std::min(pull_allowed(s), window_most(s.pulling, s.config.lane_window));
+std::uint32_t pull_bulk_allowed(State& s) {
+  return std::min(pull_allowed(s), window_most(s.pulling, s.config.bulk_window));
 }
 
 std::uint32_t pull_blocks(const State& s) {

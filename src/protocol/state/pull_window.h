@@ -27,7 +27,7 @@ bool pull_striped(const Pull& pull);
 // Returns the bytes that may be in flight now. A lone sender is asked for far more than the path holds when
 // that saves us from waking up for the rest. Early data wait in front of the sender's own link.
 std::uint32_t pull_allowed(State& s, unsigned rail = 0);
-std::uint32_t pull_lane_allowed(State& s);
+std::uint32_t pull_bulk_allowed(State& s);
 // Returns how many blocks a pull may have in flight; there are more on a long path.
 std::uint32_t pull_blocks(const State& s);
 void pulls_init(State& s);

@@ -58,7 +58,7 @@ struct RequestTx {
   bool synchronous = false;
   bool buffered = false;    // user memory no longer needed
   bool sacked = false;      // unacked, but the receiver holds it
-  bool by_lane = false;     // medium send: most of it went by the bulk path (UDP lane)
+  bool by_bulk = false;     // medium send: most of it went by the bulk path
   bool lost = false;        // a later message passed it, and it was not sent again since
   bool announced = false;   // large send: among larges_out of the peer
   bool unasked = false;     // large send: unscheduled data went with it, and it is not notified yet

@@ -13,7 +13,7 @@ namespace omx::protocol {
 namespace {
 
 // A message by the bulk path comes later than packets that followed it by the link, and is not lost.
-constexpr TimeNs kLaneLateness = 1 * kMillisecond;
+constexpr TimeNs kBulkLateness = 1 * kMillisecond;
 // Repetitions are delayed while they do not help. The receiver then has no memory, and would answer each by a
 // bitmap that asks for the next one.
 constexpr TimeNs kAgainFirst = 1 * kMillisecond;
@@ -23,7 +23,7 @@ constexpr unsigned kAgainDoublings = 10;
 
 TimeNs passed_due(const Request& r) {
   const Peer& p = *r.peer;
-  const TimeNs lateness = r.tx.by_lane ? kLaneLateness : p.tx.trip.lateness();
+  const TimeNs lateness = r.tx.by_bulk ? kBulkLateness : p.tx.trip.lateness();
   if (r.resends == 0) return r.tx.passed_at + lateness;
   return std::max(r.tx.passed_at + lateness,
                   r.last_sent + (kAgainFirst << std::min<unsigned>(r.resends - 1, kAgainDoublings)));

@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "protocol/types.h"
-#include "wire/lane.h"
 #include "wire/packets.h"
+#include "wire/udp_bulk.h"
 
 namespace omx::protocol {
 
@@ -26,19 +26,19 @@ std::uint32_t peer_overhead(const Peer& p) {
   return p.agreed.checksum ? wire::kChecksumBytes : 0;
 }
 
-std::uint32_t lane_frame(const State& s, const Peer& p) {
-  return std::min(s.config.lane.frame, p.bulk.lane.frame);
+std::uint32_t bulk_frame(const State& s, const Peer& p) {
+  return std::min(s.config.bulk_address.frame, p.bulk.address.frame);
 }
 
-void lane_resize(State& s, std::uint32_t own_frame_before) {
-  std::uint16_t& frame = s.config.lane.frame;
-  if (!s.config.lane.present()) return;
+void bulk_resize(State& s, std::uint32_t own_frame_before) {
+  std::uint16_t& frame = s.config.bulk_address.frame;
+  if (!s.config.bulk_address.present()) return;
   const std::int64_t grown = std::int64_t{frame} + s.own_frame - own_frame_before;
   frame = static_cast<std::uint16_t>(std::clamp<std::int64_t>(grown, kMtuLeast, wire::kGsoBatchBytes));
 }
 
-wire::Sizes lane_sizes(const State& s, const Peer& p) {
-  return wire::extended_sizes(p.agreed.mode, lane_frame(s, p), peer_overhead(p));
+wire::Sizes bulk_sizes(const State& s, const Peer& p) {
+  return wire::extended_sizes(p.agreed.mode, bulk_frame(s, p), peer_overhead(p));
 }
 
 void peer_update_sizes(State& s, Peer& p) {
@@ -49,8 +49,8 @@ void peer_update_sizes(State& s, Peer& p) {
     p.agreed.sizes.pull_reply_max =
         wire::extended_sizes(p.agreed.mode, std::max(p.agreed.frame_max, p.agreed.frame_in), peer_overhead(p))
             .pull_reply_max;
-    if (p.bulk.lane.present())
-      p.agreed.sizes.medium_frag = std::min(p.agreed.sizes.medium_frag, lane_sizes(s, p).medium_frag);
+    if (p.bulk.address.present())
+      p.agreed.sizes.medium_frag = std::min(p.agreed.sizes.medium_frag, bulk_sizes(s, p).medium_frag);
     p.agreed.sizes.medium_frag -= wire::kHeaderExtBytes;
     p.agreed.sizes.medium_frags = kMaxFragments;
   } else {
@@ -65,10 +65,10 @@ void peer_update_sizes(State& s, Peer& p) {
 }
 
 std::uint32_t eager_limit(const State& s, const Peer& p) {
-  const bool trains = p.bulk.lane_out || (p.bulk.lane.present() && !s.config.lane_fragments);
+  const bool trains = p.bulk.out || (p.bulk.address.present() && !s.config.bulk_fragments);
   if (!trains) return p.agreed.rndv_threshold;
   const std::uint32_t most = std::min(p.agreed.sizes.medium_max(), base_medium_max(s));
-  return std::max(std::min(s.config.lane_rndv_threshold, most), p.agreed.rndv_threshold);
+  return std::max(std::min(s.config.bulk_rndv_threshold, most), p.agreed.rndv_threshold);
 }
 
 std::uint32_t medium_unit(const Peer& p) {
@@ -80,8 +80,8 @@ bool medium_fits(const Peer& p, const Request& r) {
          r.msg_length <= kMaxFragments * medium_unit(p);
 }
 
-std::uint32_t lane_unit(const State& s, const Peer& p, std::uint32_t length) {
-  const std::uint32_t most = medium_unit(p), overhead = lane_frame(s, p) - lane_sizes(s, p).medium_frag;
+std::uint32_t bulk_unit(const State& s, const Peer& p, std::uint32_t length) {
+  const std::uint32_t most = medium_unit(p), overhead = bulk_frame(s, p) - bulk_sizes(s, p).medium_frag;
   const std::uint32_t unit = wire::train_unit(length, most, overhead);
   return (length + unit - 1) / unit <= kMaxFragments ? unit : most;
 }

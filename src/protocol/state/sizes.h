@@ -17,18 +17,18 @@ inline constexpr std::uint32_t kFragmentHeaders = 114;  // most bytes of a base 
 inline constexpr std::uint32_t kMtuLeast = 256, kMtuMost = 65535;
 
 std::uint32_t peer_overhead(const Peer& p);
-std::uint32_t lane_frame(const State& s, const Peer& p);
+std::uint32_t bulk_frame(const State& s, const Peer& p);
 // Adapts the frames of the bulk path after our MTU changed.
-void lane_resize(State& s, std::uint32_t own_frame_before);
+void bulk_resize(State& s, std::uint32_t own_frame_before);
 // Returns the sizes of frames by the bulk path of a peer.
-wire::Sizes lane_sizes(const State& s, const Peer& p);
+wire::Sizes bulk_sizes(const State& s, const Peer& p);
 // Derives the sizes for a peer from mode, agreed features and the proven frame.
 void peer_update_sizes(State& s, Peer& p);
 std::uint32_t eager_limit(const State& s, const Peer& p);
 std::uint32_t medium_unit(const Peer& p);
 bool medium_fits(const Peer& p, const Request& r);
-// Returns the fragment size of a message that needs kLaneFragments or more fragments.
-std::uint32_t lane_unit(const State& s, const Peer& p, std::uint32_t length);
+// Returns the fragment size of a message that needs kBulkFragments or more fragments.
+std::uint32_t bulk_unit(const State& s, const Peer& p, std::uint32_t length);
 
 // Returns the length up to which messages are medium. A message sent with large fragments must still fit the
 // mask if the frame falls back to the base size.

@@ -41,8 +41,8 @@ PeerRow row_of(Peer& p) {
   row.connected = p.connected();
   row.extended = p.agreed.extended;
   row.near = p.agreed.near_frame != 0;
-  row.lane_in = p.bulk.lane_in;
-  row.lane_out = p.bulk.lane_out;
+  row.bulk_in = p.bulk.in;
+  row.bulk_out = p.bulk.out;
   row.queued = length_of(p.tx.queued);
   row.unacked = length_of(p.tx.unacked);
   row.unfinished = length_of(p.tx.await_notify);

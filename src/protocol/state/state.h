@@ -15,8 +15,8 @@
 #include "base/slab.h"
 #include "protocol/config.h"
 #include "protocol/counters.h"
+#include "protocol/state/bulk_types.h"
 #include "protocol/state/early_window.h"
-#include "protocol/state/lane_types.h"
 #include "protocol/state/matching.h"
 #include "protocol/state/multi_receive.h"
 #include "protocol/state/packing.h"
@@ -92,7 +92,7 @@ struct EngineTransfers {
   std::uint32_t pull_age = 0;  // age of the youngest pull
   bool bulk_seen = false;      // a pull was large enough for a bulk path of its own to pay
   // The ways by which running large messages were asked for.
-  bool pulls_by_lane = false, pulls_by_link = false;
+  bool pulls_by_bulk = false, pulls_by_link = false;
 };
 
 // Boards (rails.cc).
@@ -104,10 +104,10 @@ struct EngineRails {
   std::uint8_t rails_gone = 0;  // bit i: board i has no carrier
 };
 
-// Bulk paths (UDP lanes).
-struct EngineLanes {
-  LaneOwners lane_owners;
-  LaneAwaited lane_awaited;  // announced data that may come by the bulk path
+// Bulk paths.
+struct EngineBulk {
+  BulkOwners owners;
+  BulkAwaited awaited;  // announced data that may come by the bulk path
 };
 
 // Reports to the application about its peers.
@@ -148,7 +148,7 @@ struct State {
   PullSchedule pulling;
   EngineTransfers transfers;
   EngineRails rails;
-  EngineLanes lanes;
+  EngineBulk bulk;
   EngineReports reports;
   EngineProbing probing;
   Packing packing;

@@ -11,14 +11,14 @@
 #include <utility>
 
 #include "protocol/counters.h"
-#include "protocol/state/lane.h"
+#include "protocol/state/bulk_trust.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
 #include "protocol/state/unscheduled_data.h"
 #include "protocol/types.h"
-#include "wire/lane.h"
+#include "wire/udp_bulk.h"
 
 namespace omx::protocol {
 
@@ -35,8 +35,8 @@ std::uint32_t unasked_key(const wire::Rndv& rndv) {
   return rndv.rdma_id | std::uint32_t{rndv.rdma_seqnum} << 8 | std::uint32_t{rndv.seqnum} << 16;
 }
 
-bool unasked_by_lane(const Peer& p, std::uint32_t length) {
-  return p.bulk.lane_out && length >= kLaneBytes && !p.rails;
+bool unasked_by_bulk(const Peer& p, std::uint32_t length) {
+  return p.bulk.out && length >= kBulkBytes && !p.rails;
 }
 
 void unasked_notified(State& s, Peer& p, Request& r, bool more) {

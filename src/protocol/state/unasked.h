@@ -15,7 +15,7 @@ struct Request;
 struct State;
 
 std::uint32_t unasked_key(const wire::Rndv& rndv);
-bool unasked_by_lane(const Peer& p, std::uint32_t length);
+bool unasked_by_bulk(const Peer& p, std::uint32_t length);
 // Notes that the receiver has the message. `more`: the next one may bring unscheduled data, too.
 void unasked_notified(State& s, Peer& p, Request& r, bool more);
 // Returns whether the NOTIFY of a message allows unscheduled data with the next one. `useful`: those of this

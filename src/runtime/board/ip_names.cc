@@ -66,7 +66,7 @@ std::optional<IpPort> ip_port_load(const void* in, std::size_t length) {
   socket.length = family == AF_INET ? sizeof(sockaddr_in) : family == AF_INET6 ? sizeof(sockaddr_in6) : 0;
   if (socket.length == 0 || length < socket.length) return std::nullopt;
   std::memcpy(&socket.storage, in, socket.length);
-  const wire::LaneAddress address = link::lane_address(socket);
+  const wire::BulkAddress address = link::bulk_address(socket);
   return IpPort{address.ip, address.port};
 }
 

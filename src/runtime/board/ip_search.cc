@@ -34,8 +34,8 @@ const Board* board_behind(const std::vector<Board>& boards, const std::string& i
 }
 
 bool same_network(const link::InterfaceAddress& own, const Ip& ip) {
-  const wire::LaneAddress a{own.ip}, b{ip};
-  return link::is_ipv4(own.ip) == link::is_ipv4(ip) && wire::lane_same_network(a, b, own.network_bits);
+  const wire::BulkAddress a{own.ip}, b{ip};
+  return link::is_ipv4(own.ip) == link::is_ipv4(ip) && wire::bulk_same_network(a, b, own.network_bits);
 }
 
 std::optional<NicFound> table_look(const std::vector<Board>& boards, std::span<const Ip> ips,

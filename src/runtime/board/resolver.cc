@@ -66,7 +66,7 @@ Result<std::vector<Ip>> resolve_addresses(const std::string& hostname, IpFamily 
     link::SocketAddress address;
     address.length = entry->ai_addrlen;
     __builtin_memcpy(&address.storage, entry->ai_addr, entry->ai_addrlen);
-    all.push_back(link::lane_address(address).ip);
+    all.push_back(link::bulk_address(address).ip);
   }
   return all;
 }
@@ -144,7 +144,7 @@ std::string udp_advice(std::uint16_t port) {
   return fmt::format(
       "let UDP ports {} to {} pass in all firewalls, and set OMX_LINK=udp and the same OMX_UDP_PORT on both "
       "hosts",
-      port, port + 2 * link::kUdpLanePorts - 1);
+      port, port + 2 * link::kUdpBulkPorts - 1);
 }
 
 }  // namespace omx::runtime

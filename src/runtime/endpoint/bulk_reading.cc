@@ -18,10 +18,10 @@ constexpr TimeNs kBusyNs = protocol::kMillisecond / 5;
 
 void BulkReading::placement_choose() {
   const protocol::Endpoint::Pace pace = core_.engine->pull_pace();
-  const int lane = descriptor_of(core_.link->bulk_path());
+  const int bulk = descriptor_of(core_.link->bulk_path());
   placement_.choose(*core_.link, pace.bytes, pace.busy);
   // A sleeping thread does not listen to the new descriptor yet.
-  if (descriptor_of(core_.link->bulk_path()) != lane) waiters_.wake_sleeper();
+  if (descriptor_of(core_.link->bulk_path()) != bulk) waiters_.wake_sleeper();
   if (!placement_.news()) return;
   const PlacementTrial& trial = placement_.trial();
   log(LogLevel::info,
@@ -34,22 +34,22 @@ void BulkReading::placement_choose() {
 std::size_t BulkReading::turn(std::size_t budget) {
   const bool late = late_ || core_.now - polled_ >= kPollPeriod;
   if (late) polled_ = core_.now;
-  const std::size_t by_lane = lane_turn(late, budget);
-  const std::size_t frames = by_lane + bulk_turn(late, budget);
+  const std::size_t by_bulk = udp_bulk_turn(late, budget);
+  const std::size_t frames = by_bulk + bulk_turn(late, budget);
   late_ = frames >= budget;
   return frames;
 }
 
-std::size_t BulkReading::lane_turn(bool late, std::size_t budget) {
+std::size_t BulkReading::udp_bulk_turn(bool late, std::size_t budget) {
   // Frames that are not announced yet are found sooner. But a thread that yields leaves that time to others.
-  lane_polls_ = late || (core_.now < lane_busy_until_ && !spin_budget_.yields());
-  if (!lane_polls_ && !core_.engine->lane_wanted(core_.now)) return 0;
+  udp_bulk_polls_ = late || (core_.now < udp_bulk_busy_until_ && !spin_budget_.yields());
+  if (!udp_bulk_polls_ && !core_.engine->bulk_wanted(core_.now)) return 0;
   link::UdpBulkPath* const path = core_.link->udp_bulk_path();
   if (!path) return 0;
   const std::size_t frames = path->receive(*this, budget);
   if (frames > 0) {
-    lane_busy_until_ = core_.now + kBusyNs;
-    core_.engine->lane_came();
+    udp_bulk_busy_until_ = core_.now + kBusyNs;
+    core_.engine->bulk_came();
   }
   return frames;
 }

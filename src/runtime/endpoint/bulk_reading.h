@@ -37,11 +37,11 @@ class BulkReading final : public link::BulkHandler {
   bool late() const { return late_; }
   void late_is(bool late) { late_ = late; }
 
-  NicId lane_sender(const wire::LaneAddress& from) override { return core_.engine->lane_sender(from); }
-  bool lane_more() override { return lane_polls_ || core_.engine->lane_wanted(core_.now); }
+  NicId bulk_sender(const wire::BulkAddress& from) override { return core_.engine->bulk_sender(from); }
+  bool bulk_more() override { return udp_bulk_polls_ || core_.engine->bulk_wanted(core_.now); }
   std::size_t bulk_places(std::span<iovec> places) override { return expected_.places(places, 0); }
-  std::size_t lane_places(std::span<iovec> places, std::size_t& header) override {
-    return expected_.lane_places(places, header);
+  std::size_t udp_bulk_places(std::span<iovec> places, std::size_t& header) override {
+    return expected_.udp_bulk_places(places, header);
   }
   bool bulk_in_place(std::size_t index, wire::Frame frame) override {
     return expected_.in_place(index, frame);
@@ -50,7 +50,7 @@ class BulkReading final : public link::BulkHandler {
   void on_bulk_frame(wire::Frame frame) override { intake_.on_frame(frame); }
 
  private:
-  std::size_t lane_turn(bool late, std::size_t budget);
+  std::size_t udp_bulk_turn(bool late, std::size_t budget);
   std::size_t bulk_turn(bool late, std::size_t budget);
   void placement_choose();
 
@@ -63,9 +63,9 @@ class BulkReading final : public link::BulkHandler {
   BulkPlacement placement_;
   TimeNs polled_ = 0;
   // Until when a path counts as busy: it had unannounced frames a moment ago, so more are likely.
-  TimeNs lane_busy_until_ = 0, bulk_busy_until_ = 0;
+  TimeNs udp_bulk_busy_until_ = 0, bulk_busy_until_ = 0;
   bool late_ = false;
-  bool lane_polls_ = false;  // polls the UDP bulk path even if no frame is known to be there
+  bool udp_bulk_polls_ = false;  // polls the UDP bulk path even if no frame is known to be there
 };
 
 }  // namespace omx::runtime

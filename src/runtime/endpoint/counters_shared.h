@@ -39,7 +39,7 @@ struct SharedCounters {
   std::uint64_t wakeups_moderated = 0;  // in a stream, by the moderation timer
   std::uint64_t takeovers = 0;          // times the progress thread took over
   std::uint64_t deferred = 0;  // sleeps that a solicited frame could not end, as more messages were to follow
-  std::uint64_t wakeups_lane = 0;  // in a stream, by frames that an earlier solicited frame announced
+  std::uint64_t wakeups_announced = 0;  // in a stream, by frames that an earlier solicited frame announced
 };
 
 // The endpoint's state, published about once a second. It is always published after the endpoint did

@@ -18,9 +18,9 @@ std::size_t ExpectedFrames::places(std::span<iovec> places, unsigned rail) {
   return places_from([&](auto room) { return core_.engine->expected_replies(room, rail); }, places);
 }
 
-std::size_t ExpectedFrames::lane_places(std::span<iovec> places, std::size_t& header) {
+std::size_t ExpectedFrames::udp_bulk_places(std::span<iovec> places, std::size_t& header) {
   const std::size_t known =
-      places_from([&](auto room) { return core_.engine->expected_by_lane(core_.now, room); }, places);
+      places_from([&](auto room) { return core_.engine->expected_by_bulk(core_.now, room); }, places);
   header = known ? frames_[0].header : 0;
   return known;
 }

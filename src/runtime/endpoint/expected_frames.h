@@ -19,7 +19,7 @@ class ExpectedFrames {
 
   // Stores places. Returns how many are known. Rail 0 is the endpoint's own board.
   std::size_t places(std::span<iovec> places, unsigned rail);
-  std::size_t lane_places(std::span<iovec> places, std::size_t& header);
+  std::size_t udp_bulk_places(std::span<iovec> places, std::size_t& header);
   bool in_place(std::size_t index, wire::Frame frame) const {
     return core_.engine->is_expected(frames_[index], frame);
   }

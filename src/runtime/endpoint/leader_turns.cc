@@ -19,7 +19,7 @@ SleepRequest LeaderTurns::sleep_request(TimeNs deadline) {
   if (request.stopped) return request;
   request.until = std::min({deadline, core.engine->next_deadline(), parts_.intra_node.deadline()});
   if (parts_.publication.view_old()) request.until = std::min(request.until, parts_.upkeep.next());
-  request.announced = parts_.sleeping.hears_solicited() && core.engine->lane_awaited(core.now);
+  request.announced = parts_.sleeping.hears_solicited() && core.engine->bulk_awaited(core.now);
   return request;
 }
 
@@ -57,8 +57,8 @@ void LeaderTurns::count(SleepEnd::WokenBy by) {
     case SleepEnd::WokenBy::solicited:
       counters.wakeups_solicited++;
       break;
-    case SleepEnd::WokenBy::lane:
-      counters.wakeups_lane++;
+    case SleepEnd::WokenBy::announced:
+      counters.wakeups_announced++;
       break;
     case SleepEnd::WokenBy::frame:
       counters.wakeups_frame++;

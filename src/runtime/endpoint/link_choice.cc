@@ -11,17 +11,17 @@ namespace omx::runtime {
 
 Result<std::unique_ptr<link::Transport>> frames_open(const Settings& settings, const Board& board,
                                                      std::uint8_t endpoint, bool rail) {
-  const bool lane =
-      !rail && settings.udp_lane && settings.protocol.mode == wire::Mode::omx && settings.protocol.extension;
+  const bool bulk =
+      !rail && settings.udp_bulk && settings.protocol.mode == wire::Mode::omx && settings.protocol.extension;
   if (board.udp)
-    return link::udp_link_open({board.interface.name, endpoint, settings.udp_port, lane, board.family});
+    return link::udp_link_open({board.interface.name, endpoint, settings.udp_port, bulk, board.family});
   link::PacketLinkOptions options;
   options.interface = board.interface.name;
   options.board_frames = !rail;
   options.endpoint = endpoint;
   options.ring_frames = settings.ring_frames;
   options.ring_bytes = settings.ring_bytes;
-  options.udp = lane;
+  options.udp = bulk;
   // To see frames for endpoints that no process has open, the endpoint needs a filter of its own.
   options.own_hooks = settings.protocol.mode == wire::Mode::mxoe ? link::kAllHooks : settings.own_hooks;
   if (settings.link == LinkKind::xdp) return link::xdp_link_open(xdp_options(settings, std::move(options)));

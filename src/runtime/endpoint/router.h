@@ -25,8 +25,8 @@ class Router final : public wire::FrameSink {
     return *frame_;
   }
   // Called only for peers beyond the link (NearPath).
-  wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override {
-    frame_ = &link_.lane_begin(to, max_segments);
+  wire::TxFrame& bulk_begin(const wire::BulkAddress& to, std::uint32_t max_segments) override {
+    frame_ = &link_.bulk_begin(to, max_segments);
     return *frame_;
   }
   // Begins a frame that leaves by another board of the endpoint. Called only for peers beyond the links.

@@ -18,7 +18,7 @@ void Upkeep::run() {
   next_ = parts_.core.now + kPeriod;
   link_check();
   if (!parts_.rails.empty()) parts_.interfaces.check_rails();
-  parts_.core.engine->set_lane_pulls(!parts_.core.by_ring());
+  parts_.core.engine->set_bulk_pulls(!parts_.core.by_ring());
   parts_.publication.counters();
   parts_.publication.view();
   parts_.answers.check();

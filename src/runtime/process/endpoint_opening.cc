@@ -70,22 +70,22 @@ protocol::Config EndpointOpening::config_of(Endpoint& endpoint, const OpenOption
   const link::DatagramLimits limits = datagram ? datagram->limits() : link::DatagramLimits{};
   if (datagram) config.base_frame = limits.base_frame;
   const link::UdpBulkPath* bulk = impl.core.link->udp_bulk_path();
-  const link::LaneInfo lane = bulk ? bulk->info() : link::LaneInfo{};
-  config.lane = lane.address;
-  config.lane_network_bits = lane.network_bits;
-  config.lane_window = lane.window;
-  config.lane_fragments = lane.fragments;
-  config.lane_at_nic = endpoint.board().udp;
+  const link::BulkInfo udp_bulk = bulk ? bulk->info() : link::BulkInfo{};
+  config.bulk_address = udp_bulk.address;
+  config.bulk_network_bits = udp_bulk.network_bits;
+  config.bulk_window = udp_bulk.window;
+  config.bulk_fragments = udp_bulk.fragments;
+  config.bulk_at_nic = endpoint.board().udp;
   config.self_as_others = settings_.disable_self;
   if (::getrandom(&config.rail_secret, sizeof config.rail_secret, 0) != sizeof config.rail_secret)
     config.rails = {};
-  if (::getrandom(&config.lane_secret, sizeof config.lane_secret, 0) != sizeof config.lane_secret)
-    config.lane = {};
+  if (::getrandom(&config.bulk_secret, sizeof config.bulk_secret, 0) != sizeof config.bulk_secret)
+    config.bulk_address = {};
   // The socket of the UDP bulk path holds the unscheduled data of peers. Each frame is charged at about
   // twice its size.
-  if (lane.fragments && lane.window > 0)
+  if (udp_bulk.fragments && udp_bulk.window > 0)
     config.eager_frames =
-        std::min(config.eager_frames, std::max(lane.window / std::max(config.mtu, 1024U), 8U));
+        std::min(config.eager_frames, std::max(udp_bulk.window / std::max(config.mtu, 1024U), 8U));
   if (const std::uint32_t window = limits.window) {
     config.pull_window_bytes = std::min(config.pull_window_bytes, window);
     // Each frame is charged at about twice its size.

@@ -17,8 +17,8 @@ class Moderation {
  public:
   // Which frames wake a sleeper. For the last two a timer does so, too.
   enum class EventMask : std::uint8_t { frames, solicited, masked };
-  // `lane`: woken by frames that an earlier solicited frame announced.
-  enum class WokenBy : std::uint8_t { other, frame, solicited, lane, timer };
+  // `announced`: woken by frames that an earlier solicited frame announced.
+  enum class WokenBy : std::uint8_t { other, frame, solicited, announced, timer };
   // The result of a sleep and of the turn after it.
   struct Found {
     WokenBy by = WokenBy::other;

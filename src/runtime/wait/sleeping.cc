@@ -21,7 +21,7 @@ constexpr short kFailure = POLLERR | POLLHUP | POLLNVAL;
 
 // Positions in the poll set.
 struct Sleeping::Waits {
-  enum { event, local, frames, bulk, lane, unknown_peers, fast_path, own };
+  enum { event, local, frames, bulk, udp_bulk, unknown_peers, fast_path, own };
   enum { rail_frames, rail_bulk, rail_fast_path, each_rail };
   static constexpr int kMost = own + each_rail * (wire::kRailsMost - 1);
 
@@ -48,7 +48,7 @@ std::optional<SleepPlan> Sleeping::plan(const SleepRequest& request) {
   plan.polls_link = !request.stopped && link_polled();
   if (!plan.stopped && !plan.polls_link) plan.until = std::min(plan.until, quiet_until_);
   if (plan.polls_link) plan.event_mask = moderation_.event_mask();
-  plan.lane =
+  plan.udp_bulk =
       plan.event_mask == EventMask::frames || (plan.event_mask == EventMask::solicited && request.announced);
   const TimeNs timer = plan.polls_link ? moderation_.look_at(now) : kNever;
   plan.moderated = timer < plan.until;
@@ -73,7 +73,7 @@ void Sleeping::listen(Waits& waits, const ParkSlot& slot, const SleepPlan& plan)
   waits.fds[Waits::local] = {plan.stopped || !hub_ ? -1 : hub_->descriptor(), POLLIN, 0};
   waits.fds[Waits::frames] = {frames_descriptor(*link_, plan.event_mask), POLLIN, 0};
   waits.fds[Waits::bulk] = {frames ? descriptor_of(link_->bulk_path()) : -1, POLLIN, 0};
-  waits.fds[Waits::lane] = {plan.lane ? descriptor_of(link_->udp_bulk_path()) : -1, POLLIN, 0};
+  waits.fds[Waits::udp_bulk] = {plan.udp_bulk ? descriptor_of(link_->udp_bulk_path()) : -1, POLLIN, 0};
   waits.fds[Waits::unknown_peers] = {datagram ? datagram->unknown_peers_descriptor() : -1, POLLIN, 0};
   waits.fds[Waits::fast_path] = {frames && datagram ? datagram->fast_path_descriptor() : -1, POLLIN, 0};
   waits.count = plan.polls_link ? Waits::own : Waits::frames;
@@ -105,7 +105,7 @@ int Sleeping::own_events(Waits& waits, SleepEnd& end) {
   // the link.
   if (fds[Waits::bulk].fd != descriptor_of(link_->bulk_path())) fds[Waits::bulk].revents = 0;
   // Late frames of a message that is complete wait in the bulk path, too.
-  if ((fds[Waits::bulk].revents | fds[Waits::lane].revents) & POLLIN) end.bulk = true;
+  if ((fds[Waits::bulk].revents | fds[Waits::udp_bulk].revents) & POLLIN) end.bulk = true;
   link::Datagram* const datagram = link_->datagram();
   if (datagram) {
     if (fds[Waits::unknown_peers].revents) datagram->unknown_peers_poll();
@@ -117,7 +117,7 @@ int Sleeping::own_events(Waits& waits, SleepEnd& end) {
     for (const auto which : {Waits::frames, Waits::fast_path})
       fds[which].revents = static_cast<short>(fds[which].revents & ~POLLERR);
   }
-  return fds[Waits::frames].revents | fds[Waits::bulk].revents | fds[Waits::lane].revents |
+  return fds[Waits::frames].revents | fds[Waits::bulk].revents | fds[Waits::udp_bulk].revents |
          fds[Waits::fast_path].revents;
 }
 
@@ -174,7 +174,7 @@ SleepEnd Sleeping::sleep(ParkSlot& slot, const SleepPlan& plan) {
   } else if ((own | rails) && plan.event_mask == Moderation::EventMask::solicited) {
     if (own) link_->wakeup()->clear();
     const bool marked = waits.fds[Waits::frames].revents || rails;
-    woken_by_ = marked ? Moderation::WokenBy::solicited : Moderation::WokenBy::lane;
+    woken_by_ = marked ? Moderation::WokenBy::solicited : Moderation::WokenBy::announced;
   } else if (own | rails) {
     woken_by_ = Moderation::WokenBy::frame;
   } else if (result == 0 && plan.moderated) {

@@ -37,7 +37,7 @@ struct SleepPlan {
   Moderation::EventMask event_mask = Moderation::EventMask::frames;
   bool stopped = false;
   bool polls_link = false;
-  bool lane = false;
+  bool udp_bulk = false;
   bool moderated = false;  // the moderation timer ends it
 };
 

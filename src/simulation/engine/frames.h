@@ -16,7 +16,7 @@ struct SimFrame {
   std::uint64_t number = 0;  // of the frame in the run; copies share it
   std::uint32_t from = 0;    // host
   bool damaged = false;
-  bool lane = false;  // goes by the receiver's UDP bulk path
+  bool bulk = false;  // goes by the receiver's UDP bulk path
   unsigned rail = 0;  // number of the sender's board, and of the switch it is on
 
   wire::PacketType type() const { return static_cast<wire::PacketType>(bytes[16]); }

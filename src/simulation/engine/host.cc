@@ -13,22 +13,22 @@ namespace {
 constexpr std::int64_t kMillion = 1'000'000;
 constexpr std::size_t kTypeAt = 16;
 constexpr std::size_t kBulkBatch = 16;
-constexpr std::size_t kLaneFrames = 512;  // capacity of the bulk path's socket
+constexpr std::size_t kBulkFrames = 512;  // capacity of the bulk path's socket
 constexpr std::uint32_t kUdpOverhead = 28;
-constexpr TimeNs kLaneLookAfter = protocol::kMillisecond;  // also if the engine awaits nothing by it
-constexpr std::uint64_t kLaneLook = 1, kCopies = 2;
+constexpr TimeNs kBulkLookAfter = protocol::kMillisecond;  // also if the engine awaits nothing by it
+constexpr std::uint64_t kBulkLook = 1, kCopies = 2;
 }  // namespace
 
 SimHost::SimHost(World& world, std::uint32_t index, const HostOptions& options)
     : world_(world), index_(index), options_(options), port_(options.port) {
   options_.config.nic = world.nic_of(index);
-  if (options_.lane) {
-    wire::LaneAddress& lane = options_.config.lane;
-    lane.ip[15] = static_cast<std::uint8_t>(index);
-    lane.port = 1;
-    lane.frame = static_cast<std::uint16_t>(options_.config.mtu - kUdpOverhead);
-    options_.config.lane_network_bits = 120;
-    options_.config.lane_window = 256U << 10;
+  if (options_.bulk) {
+    wire::BulkAddress& bulk = options_.config.bulk_address;
+    bulk.ip[15] = static_cast<std::uint8_t>(index);
+    bulk.port = 1;
+    bulk.frame = static_cast<std::uint16_t>(options_.config.mtu - kUdpOverhead);
+    options_.config.bulk_network_bits = 120;
+    options_.config.bulk_window = 256U << 10;
   }
   if (!options_.rails.empty()) {
     wire::RailNics& rails = options_.config.rails;
@@ -42,7 +42,7 @@ SimHost::SimHost(World& world, std::uint32_t index, const HostOptions& options)
         options_.copies_seed, [this] { return world_.now(); },
         [this](TimeNs at) { world_.schedule(at, *this, kCopies); });
     options_.config.offload = &*copies_;
-    options_.config.lane_pulls = options_.copies_seed % 2 == 0;
+    options_.config.bulk_pulls = options_.copies_seed % 2 == 0;
   }
   open();
 }
@@ -78,8 +78,8 @@ void SimHost::deadline_check() {
 }
 
 void SimHost::on_event(std::uint64_t argument) {
-  if (argument == kLaneLook) {
-    if (!lane_.empty() && engine_ && !paused_) ring_process(true);
+  if (argument == kBulkLook) {
+    if (!udp_bulk_.empty() && engine_ && !paused_) ring_process(true);
     return;
   }
   if (argument == kCopies) {
@@ -106,18 +106,19 @@ void SimHost::frame_arrived(std::uint32_t frame) {
     return;
   }
   held_give_back();  // the engine may have waited for copies
-  const bool blocked = f.lane && world_.now() >= options_.lane_dies_at;
-  if (f.lane ? blocked || lane_.size() >= kLaneFrames : ring_.size() + held_.size() >= options_.ring_frames) {
+  const bool blocked = f.bulk && world_.now() >= options_.bulk_dies_at;
+  if (f.bulk ? blocked || udp_bulk_.size() >= kBulkFrames
+             : ring_.size() + held_.size() >= options_.ring_frames) {
     ring_drops_++;
     world_.frames().destroy(frame);
     return;
   }
-  if (f.lane) world_.schedule(world_.now() + kLaneLookAfter, *this, kLaneLook);
-  (f.lane ? lane_ : ring_).push_back(frame);
+  if (f.bulk) world_.schedule(world_.now() + kBulkLookAfter, *this, kBulkLook);
+  (f.bulk ? udp_bulk_ : ring_).push_back(frame);
   if (!paused_) ring_process();
 }
 
-void SimHost::ring_process(bool lane_too) {
+void SimHost::ring_process(bool bulk_too) {
   std::array<std::vector<std::uint32_t>, wire::kRailsMost> bulk;
   while (!ring_.empty()) {
     const std::uint32_t frame = ring_.front();
@@ -137,17 +138,18 @@ void SimHost::ring_process(bool lane_too) {
     for (std::size_t i = 0; i < frames.size(); i += kBulkBatch)
       bulk_process(frames.subspan(i, std::min(kBulkBatch, frames.size() - i)), false, rail);
   }
-  if (lane_too || engine_->pulls_running() || engine_->lane_awaited(clock())) lane_process();
+  if (bulk_too || engine_->pulls_running() || engine_->bulk_awaited(clock())) udp_bulk_process();
   engine_->progress(clock());
   world_.activity(*this);
   deadline_check();
 }
 
-void SimHost::lane_process() {
-  if (!lane_.empty()) engine_->lane_came();
-  while (!lane_.empty()) {
+void SimHost::udp_bulk_process() {
+  if (!udp_bulk_.empty()) engine_->bulk_came();
+  while (!udp_bulk_.empty()) {
     std::vector<std::uint32_t> train;
-    for (; !lane_.empty() && train.size() < kBulkBatch; lane_.pop_front()) train.push_back(lane_.front());
+    for (; !udp_bulk_.empty() && train.size() < kBulkBatch; udp_bulk_.pop_front())
+      train.push_back(udp_bulk_.front());
     bulk_process(train, true);
   }
 }
@@ -181,11 +183,11 @@ void SimHost::frame_done(std::uint32_t frame) {
 
 // Hands over the frames of a batch as the bulk path of the link does. The data of all frames go where the
 // engine expects them. Only then does it turn out which of them belong there.
-void SimHost::bulk_process(std::span<const std::uint32_t> batch, bool by_lane, unsigned rail) {
+void SimHost::bulk_process(std::span<const std::uint32_t> batch, bool by_bulk, unsigned rail) {
   std::array<protocol::ExpectedFrame, kBulkBatch> expected;
   const auto room = std::span(expected).first(batch.size());
   const std::size_t known =
-      by_lane ? engine_->expected_by_lane(clock(), room) : engine_->expected_replies(room, rail);
+      by_bulk ? engine_->expected_by_bulk(clock(), room) : engine_->expected_replies(room, rail);
   for (std::size_t i = 0; i < known; i++) {
     const auto& bytes = world_.frames()[batch[i]].bytes;
     const std::size_t header = expected[i].header;
@@ -222,10 +224,10 @@ void SimHost::resume() {
 
 void SimHost::crash() {
   for (const std::uint32_t frame : ring_) world_.frames().destroy(frame);
-  for (const std::uint32_t frame : lane_) world_.frames().destroy(frame);
+  for (const std::uint32_t frame : udp_bulk_) world_.frames().destroy(frame);
   for (const Held& held : held_) world_.frames().destroy(held.frame);
   ring_.clear();
-  lane_.clear();
+  udp_bulk_.clear();
   held_.clear();
   if (copies_) copies_->forget();
   engine_.reset();
@@ -239,16 +241,16 @@ void SimHost::restart() {
 
 wire::TxFrame& SimHost::frame_begin(std::uint32_t max_segments) {
   if (segments_.size() < max_segments) segments_.resize(max_segments);
-  by_lane_ = false;
+  by_bulk_ = false;
   by_rail_ = 0;
   tx_.segments = segments_.data();
   tx_.header_length = tx_.segment_count = 0;
   return tx_;
 }
 
-wire::TxFrame& SimHost::lane_begin(const wire::LaneAddress&, std::uint32_t max_segments) {
+wire::TxFrame& SimHost::bulk_begin(const wire::BulkAddress&, std::uint32_t max_segments) {
   wire::TxFrame& frame = frame_begin(max_segments);
-  by_lane_ = true;
+  by_bulk_ = true;
   return frame;
 }
 
@@ -262,7 +264,7 @@ void SimHost::frame_commit() {
   const std::uint32_t index = world_.frames().create();
   SimFrame& frame = world_.frames()[index];
   frame.from = index_;
-  frame.lane = by_lane_;
+  frame.bulk = by_bulk_;
   frame.rail = by_rail_;
   frame.bytes.assign(tx_.header, tx_.header + tx_.header_length);
   for (std::uint32_t i = 0; i < tx_.segment_count; i++) {

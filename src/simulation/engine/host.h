@@ -21,8 +21,8 @@ struct HostOptions {
   protocol::Config config;  // the world sets nic and session
   PortLimits port;          // into the network
   std::uint32_t ring_frames = 4096;
-  bool lane = false;                       // takes large messages by a UDP bulk path ...
-  TimeNs lane_dies_at = protocol::kNever;  // ... until a firewall blocks it
+  bool bulk = false;                       // takes large messages by a UDP bulk path ...
+  TimeNs bulk_dies_at = protocol::kNever;  // ... until a firewall blocks it
   std::uint64_t copies_seed = 0;           // 0: the engine copies; else LateCopies does, seeded by this
   std::vector<PortLimits> rails;           // its further boards, each on a switch of its own
   int clock_ppm = 0;                       // how much faster than true time its clock runs
@@ -60,7 +60,7 @@ class SimHost final : public wire::FrameSink, public EventTarget {
   unsigned boards() const { return 1 + static_cast<unsigned>(rails_.size()); }
 
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override;
-  wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override;
+  wire::TxFrame& bulk_begin(const wire::BulkAddress& to, std::uint32_t max_segments) override;
   wire::TxFrame& rail_begin(unsigned rail, std::uint32_t max_segments) override;
   void frame_commit() override;
   void flush() override {}
@@ -68,9 +68,9 @@ class SimHost final : public wire::FrameSink, public EventTarget {
 
  private:
   void open();
-  void ring_process(bool lane_too = false);
-  void bulk_process(std::span<const std::uint32_t> batch, bool by_lane, unsigned rail = 0);
-  void lane_process();
+  void ring_process(bool bulk_too = false);
+  void bulk_process(std::span<const std::uint32_t> batch, bool by_bulk, unsigned rail = 0);
+  void udp_bulk_process();
   void frame_process(std::uint32_t frame);
   void frame_done(std::uint32_t frame);
   void held_give_back();
@@ -86,7 +86,7 @@ class SimHost final : public wire::FrameSink, public EventTarget {
   std::unique_ptr<protocol::Endpoint> engine_;
   bool paused_ = false;
   std::deque<std::uint32_t> ring_;
-  std::deque<std::uint32_t> lane_;  // read only while the engine awaits data by the bulk path
+  std::deque<std::uint32_t> udp_bulk_;  // read only while the engine awaits data by the bulk path
   struct Held {
     std::uint32_t frame;
     std::uint64_t ticket;
@@ -96,7 +96,7 @@ class SimHost final : public wire::FrameSink, public EventTarget {
   TimeNs wake_at_ = protocol::kNever;  // true time of the earliest scheduled wake-up
   wire::TxFrame tx_;
   std::vector<iovec> segments_;
-  bool by_lane_ = false;  // of the frame under construction
+  bool by_bulk_ = false;  // of the frame under construction
   unsigned by_rail_ = 0;
 };
 

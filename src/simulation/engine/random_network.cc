@@ -82,8 +82,8 @@ RandomNetwork random_network(std::uint64_t seed, std::uint32_t key) {
     c.parks = parks;
     if (tiny_memory && random.chance(0.6)) c.buffer_bytes = 4096U << (2 * random.below(3));
     if (random.chance(0.2)) c.send_buffer_bytes = 64U << 10;
-    host.lane = kind != Kind::reference && random.chance(0.7);
-    if (random.chance(0.2)) host.lane_dies_at = random.below(2) * random.below(200) * protocol::kMillisecond;
+    host.bulk = kind != Kind::reference && random.chance(0.7);
+    if (random.chance(0.2)) host.bulk_dies_at = random.below(2) * random.below(200) * protocol::kMillisecond;
     if (random.chance(0.4)) host.copies_seed = 1 + random.below(1U << 30);
     host.clock_ppm = static_cast<int>(random.below(401)) - 200;
     host.ring_frames = random.chance(0.2) ? 64 : 2048;

@@ -56,7 +56,9 @@ void Attacker::connect(const Sender& from, Script& script, bool reply) {
     if (more & 4) c.ext.eager_frames = script.u16();
     if (more & 8) c.ext.features = script.u8();
     // Announces its own bulk path, the honest peer's, or another one.
-    c.ext.lane = lane_of(c.ext.features & 1 ? kHonestNic : c.ext.features & 2 ? kAttackerNic : c.ext.epoch);
+    c.ext.bulk_address = bulk_of(c.ext.features & 1   ? kHonestNic
+                                 : c.ext.features & 2 ? kAttackerNic
+                                                      : c.ext.epoch);
     if (more & 16) c.ext.mode = static_cast<wire::Mode>(script.u8());
     if (more & 32) c.status = script.u8();
     if (more & 64) c.connect_seqnum = script.u8();

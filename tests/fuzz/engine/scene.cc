@@ -64,35 +64,35 @@ Setup::Setup(Script& script) {
   honest.rndv_threshold = 9000;
   attacker_extended = !(a & 128);
   for (protocol::Config* config : {&victim, &honest}) {
-    config->lane = lane_of(config->nic);
-    config->lane.frame =
+    config->bulk_address = bulk_of(config->nic);
+    config->bulk_address.frame =
         static_cast<std::uint16_t>(std::min<std::uint32_t>(victim.mtu - 28, wire::kGsoBatchBytes));
-    config->lane_network_bits = 96;
-    config->lane_window = 256 << 10;
-    config->lane_secret = 0x5EC2E7;
-    config->lane_rndv_threshold = 9000;  // a message must fit the victim's small memory
+    config->bulk_network_bits = 96;
+    config->bulk_window = 256 << 10;
+    config->bulk_secret = 0x5EC2E7;
+    config->bulk_rndv_threshold = 9000;  // a message must fit the victim's small memory
   }
 }
 
-wire::LaneAddress lane_of(NicId nic) {
-  wire::LaneAddress lane;
-  lane.ip[15] = static_cast<std::uint8_t>(nic);
-  lane.port = 1000;
-  lane.frame = 1472;
-  return lane;
+wire::BulkAddress bulk_of(NicId nic) {
+  wire::BulkAddress bulk;
+  bulk.ip[15] = static_cast<std::uint8_t>(nic);
+  bulk.port = 1000;
+  bulk.frame = 1472;
+  return bulk;
 }
 
 wire::TxFrame& Node::frame_begin(std::uint32_t max_segments) {
   segments_.resize(max_segments + 1);
   frame_.segments = segments_.data();
   frame_.segment_count = frame_.header_length = 0;
-  lane_ = {};
+  bulk_ = {};
   return frame_;
 }
 
-wire::TxFrame& Node::lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) {
+wire::TxFrame& Node::bulk_begin(const wire::BulkAddress& to, std::uint32_t max_segments) {
   frame_begin(max_segments);
-  lane_ = to;
+  bulk_ = to;
   return frame_;
 }
 
@@ -111,7 +111,7 @@ void Node::frame_commit() {
     bytes.insert(bytes.end(), piece, piece + segments_[i].iov_len);
   }
   if (bytes.size() < wire::kMinFrame) bytes.resize(wire::kMinFrame);
-  scene_.sent(*this, std::move(bytes), lane_);
+  scene_.sent(*this, std::move(bytes), bulk_);
 }
 
 Scene::Scene(const Setup& s) : setup(s), victim(*this, s.victim), honest(*this, s.honest) {}
@@ -133,13 +133,13 @@ void Scene::introduce() {
   seen.clear();
 }
 
-void Scene::sent(const Node& from, Bytes frame, const wire::LaneAddress& lane) {
+void Scene::sent(const Node& from, Bytes frame, const wire::BulkAddress& bulk) {
   const NicId to = mac_load(frame.data());
-  const bool to_its_lane = lane.ip == lane_of(to).ip && lane.port == lane_of(to).port;
-  if (&from == &victim && lane.present() && !to_its_lane) {
+  const bool to_its_bulk = bulk.ip == bulk_of(to).ip && bulk.port == bulk_of(to).port;
+  if (&from == &victim && bulk.present() && !to_its_bulk) {
     // A bulk path where another process reads, or none. The peer that announced it has not proven that it is
     // there.
-    if (lane.ip == lane_of(kHonestNic).ip)
+    if (bulk.ip == bulk_of(kHonestNic).ip)
       REQUIRE(frame[16] == static_cast<std::byte>(wire::PacketType::probe));
     return;
   }

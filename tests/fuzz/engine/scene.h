@@ -47,7 +47,7 @@ struct Setup {
 };
 
 // Returns the bulk path that the NIC's endpoint announces if it is honest.
-wire::LaneAddress lane_of(NicId nic);
+wire::BulkAddress bulk_of(NicId nic);
 
 class Scene;
 
@@ -56,7 +56,7 @@ class Node : public wire::FrameSink {
  public:
   Node(Scene& scene, const protocol::Config& config) : endpoint(config, *this, counters), scene_(scene) {}
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override;
-  wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override;
+  wire::TxFrame& bulk_begin(const wire::BulkAddress& to, std::uint32_t max_segments) override;
   void frame_commit() override;
   void flush() override {}
   // Receives a frame by the board that it is addressed to.
@@ -69,7 +69,7 @@ class Node : public wire::FrameSink {
   Scene& scene_;
   wire::TxFrame frame_;
   std::vector<iovec> segments_;
-  wire::LaneAddress lane_;  // of the frame under construction; not present: by the link
+  wire::BulkAddress bulk_;  // of the frame under construction; not present: by the link
 };
 
 // A program beside the endpoints. It is called after every step, to check completions.
@@ -89,7 +89,7 @@ class Scene {
   void advance(TimeNs time);
   // Delivers one frame of an attacker to the victim, and checks the effects.
   void attack(const Bytes& frame, bool progress);
-  void sent(const Node& from, Bytes frame, const wire::LaneAddress& lane);
+  void sent(const Node& from, Bytes frame, const wire::BulkAddress& bulk);
 
   const Setup& setup;
   TimeNs now = kMillisecond;

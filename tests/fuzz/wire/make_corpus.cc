@@ -141,7 +141,7 @@ void write_control() {
                  .epoch = 77,
                  .peer_epoch = 5,
                  .peer_epoch_in_use = true,
-                 .lane = {},
+                 .bulk_address = {},
                  .rails = {}};
   frame =
       encoded([&](std::byte* out) { return encode_connect(out, head_to_b(PacketType::connect), connect); });

@@ -21,7 +21,7 @@ class Places : public BulkHandler {
       : memory((count - 1) * data + last), got(count), data_(data), last_(last) {}
   Places(std::size_t count, std::size_t data) : Places(count, data, data) {}
 
-  NicId lane_sender(const wire::LaneAddress& from) override { return from.port == unknown_peer ? 0 : 1; }
+  NicId bulk_sender(const wire::BulkAddress& from) override { return from.port == unknown_peer ? 0 : 1; }
   std::size_t bulk_places(std::span<iovec> places) override {
     offered_.clear();
     for (std::size_t n = 0; n < got.size() && offered_.size() < places.size(); n++) {

@@ -162,7 +162,7 @@ TEST(packet_filter, solicited__marked_frames_and_those_that_come_alone) {
   FilterRule rule;
   rule.endpoint = 5;
   rule.board_frames = false;
-  rule.lane = Lane::solicited;
+  rule.frames = FrameClass::solicited;
   Gate gate(rule);
   constexpr unsigned kMedium = static_cast<unsigned>(PacketType::medium);
   constexpr unsigned kReply = static_cast<unsigned>(PacketType::pull_reply);

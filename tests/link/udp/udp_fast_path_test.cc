@@ -221,7 +221,7 @@ TEST_P(udp_fast_path, a_straggler__is_read_when_asked_for) {
   OwnFd main = udp_socket_open(own, kPort + 100), peer = udp_socket_open(own, kPort + 101);
   UdpFastPath fast_path(main.get(), own, kPort + 100);
   ASSERT_GE(fast_path.descriptor(), 0);
-  wire::LaneAddress from, other;
+  wire::BulkAddress from, other;
   from.ip = other.ip = own.ip;
   from.port = kPort + 101;
   other.port = kPort + 102;
@@ -252,7 +252,7 @@ TEST_P(udp_fast_path, the_common_one__looked_at_more_rarely_while_it_is_empty) {
   const OwnFd main = udp_socket_open(own, kPort + 100);
   UdpFastPath fast_path(main.get(), own, kPort + 100);
   ASSERT_GE(fast_path.descriptor(), 0);
-  wire::LaneAddress from;
+  wire::BulkAddress from;
   from.ip = own.ip;
   from.port = kPort;
   for (int i = 0; i < 1000 && !fast_path.chosen(); i++) fast_path.main_heard(from);

@@ -421,11 +421,11 @@ TEST_F(udp_link, open__says_what_is_wrong) {
   EXPECT_FALSE((*down)->interface().refresh());
 }
 
-TEST_F(udp_link, lane__has_a_port_of_its_own) {
+TEST_F(udp_link, bulk__has_a_port_of_its_own) {
   const auto a = open(5);
-  const LaneInfo lane = a->udp_bulk_path()->info();
-  EXPECT_EQ(lane.address.port, kPort + 256 + 5);
-  EXPECT_EQ(lane.network_bits, 0U) << "routers may be in between";
+  const BulkInfo bulk = a->udp_bulk_path()->info();
+  EXPECT_EQ(bulk.address.port, kPort + 256 + 5);
+  EXPECT_EQ(bulk.network_bits, 0U) << "routers may be in between";
   EXPECT_GT(a->datagram()->limits().window, 0U);
 }
 

@@ -31,20 +31,20 @@ class TwoWays final : public QuietLink, public link::BulkPath {
     return true;
   }
   void close() override {
-    EXPECT_TRUE(lane.empty()) << "closed with frames in it";
+    EXPECT_TRUE(bulk.empty()) << "closed with frames in it";
     EXPECT_FALSE(takes);
     open = false;
   }
   int descriptor() const override { return -1; }
   std::size_t receive(link::BulkHandler&, std::size_t budget) override {
-    if (open) return take(lane, budget);
-    EXPECT_TRUE(lane.empty());
+    if (open) return take(bulk, budget);
+    EXPECT_TRUE(bulk.empty());
     return 0;
   }
   bool pending() override { return !ring.empty(); }
 
   void arrive(unsigned frames) {
-    for (; frames > 0; frames--) (takes ? lane : ring).push_back(next++);
+    for (; frames > 0; frames--) (takes ? bulk : ring).push_back(next++);
   }
   std::size_t take(std::deque<std::uint64_t>& from, std::size_t most) {
     std::size_t taken = 0;
@@ -59,7 +59,7 @@ class TwoWays final : public QuietLink, public link::BulkPath {
   bool open = false, takes = false, refuses = false, sticks = false;
   unsigned expected = 0;
   std::uint64_t next = 0, due = 0;
-  std::deque<std::uint64_t> ring, lane;
+  std::deque<std::uint64_t> ring, bulk;
 };
 
 struct Nobody final : link::BulkHandler {
@@ -100,7 +100,7 @@ struct Stream {
   }
 };
 
-TEST(bulk_placement, not_begun__the_lane_from_the_first_message) {
+TEST(bulk_placement, not_begun__the_bulk_path_from_the_first_message) {
   Stream stream{5000, 5000};
   stream.run(64 * kMiB);
   EXPECT_TRUE(stream.link.takes);
@@ -108,7 +108,7 @@ TEST(bulk_placement, not_begun__the_lane_from_the_first_message) {
   EXPECT_EQ(stream.news, 0U);
 }
 
-TEST(bulk_placement, the_ring_faster__the_lane_is_read_empty_and_closed) {
+TEST(bulk_placement, the_ring_faster__the_bulk_path_is_read_empty_and_closed) {
   Stream stream{5000, 6000};
   stream.placement.begin(32 * kMiB);
   stream.run(512 * kMiB);
@@ -137,7 +137,7 @@ TEST(bulk_placement, frames_in_bursts_larger_than_a_turn__in_order) {
 }
 
 // Otherwise a ring that is never empty would keep the bulk path's frames indefinitely.
-TEST(bulk_placement, a_ring_that_is_never_empty__the_lane_is_read_all_the_same) {
+TEST(bulk_placement, a_ring_that_is_never_empty__the_bulk_path_is_read_all_the_same) {
   Stream stream{5000, 5000};
   stream.link.ring.assign(1, 0);
   stream.link.next = 1;
@@ -150,7 +150,7 @@ TEST(bulk_placement, a_ring_that_is_never_empty__the_lane_is_read_all_the_same) 
   EXPECT_EQ(stream.placement.receive(stream.link, stream.handler, kBudget, false), 3U);
 }
 
-TEST(bulk_placement, no_lane_to_be_had__the_ring_without_a_word_and_later_asked_again) {
+TEST(bulk_placement, no_socket_to_be_had__the_ring_without_a_word_and_later_asked_again) {
   Stream stream{5000, 5000};
   stream.placement.begin(32 * kMiB);
   stream.link.refuses = true;
@@ -166,7 +166,7 @@ TEST(bulk_placement, no_lane_to_be_had__the_ring_without_a_word_and_later_asked_
 }
 
 // One of the two ways must take the frames.
-TEST(bulk_placement, a_lane_that_cannot_be_forgone__goes_on_being_read) {
+TEST(bulk_placement, a_bulk_that_cannot_be_forgone__goes_on_being_read) {
   Stream stream{5000, 6000};
   stream.placement.begin(32 * kMiB);
   while (!stream.link.takes && stream.bytes < 512 * kMiB) stream.run(kMiB);
@@ -183,7 +183,7 @@ TEST(bulk_placement, a_lane_that_cannot_be_forgone__goes_on_being_read) {
 }
 
 // The link gave the bulk path up by itself (no memory for larger frames).
-TEST(bulk_placement, a_lane_that_ends_by_itself__read_to_its_end) {
+TEST(bulk_placement, a_bulk_that_ends_by_itself__read_to_its_end) {
   Stream stream{5000, 5000};
   stream.run(8 * kMiB);
   ASSERT_TRUE(stream.link.takes);
@@ -191,7 +191,7 @@ TEST(bulk_placement, a_lane_that_ends_by_itself__read_to_its_end) {
   stream.link.takes = false;
   stream.link.refuses = true;
   stream.turn(0);
-  EXPECT_TRUE(stream.link.lane.empty());
+  EXPECT_TRUE(stream.link.bulk.empty());
   stream.link.refuses = false;
   stream.run(8 * kMiB);
   EXPECT_TRUE(stream.link.takes) << "another one was to be had";
@@ -199,7 +199,7 @@ TEST(bulk_placement, a_lane_that_ends_by_itself__read_to_its_end) {
 }
 
 // It ends in the very turn after it was opened, when the ring still has frames from before.
-TEST(bulk_placement, a_lane_that_ends_at_once__read_before_the_ring_has_more) {
+TEST(bulk_placement, a_bulk_that_ends_at_once__read_before_the_ring_has_more) {
   Stream stream{5000, 5000};
   stream.turn(500);
   ASSERT_TRUE(stream.link.takes);
@@ -210,7 +210,7 @@ TEST(bulk_placement, a_lane_that_ends_at_once__read_before_the_ring_has_more) {
   stream.placement.choose(stream.link, 0, 0);
   stream.link.arrive(100);
   stream.placement.receive(stream.link, stream.handler, kBudget, false);
-  EXPECT_TRUE(stream.link.lane.empty());
+  EXPECT_TRUE(stream.link.bulk.empty());
   stream.expect_all_read();
 }
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- Shows CONNECT and its extension block (docs/reference/wire.md 5).
 return function(f, Peers, crc32c)
-  local features = { "mark", "checksum", "header_ext", "sack", "probe", "pack", "lane", "tail", "unasked", "share", "rails", "ahead", "park" }
+  local features = { "mark", "checksum", "header_ext", "sack", "probe", "pack", "bulk", "tail", "unasked", "share", "rails", "ahead", "park" }
   local kMagic = 0x4f4d5845
   local bxor = (bit32 or bit).bxor
 
@@ -43,12 +43,12 @@ return function(f, Peers, crc32c)
     frame:show(block, f.ext_peer_epoch, 68, 4)
     frame:show(block, f.ext_peer_uses, 68, 4)
     local at, crc_at = 72, 48 + size - 4
-    local has_lane = math.floor(frame:number(54, 2) / 64) % 2 == 1
-    if has_lane and crc_at >= 92 then
-      frame:show(block, f.ext_lane_ip, 72, 16)
-      frame:show(block, f.ext_lane_port, 88, 2)
-      frame:show(block, f.ext_lane_frame, 90, 2)
-      p.lane_port = frame:number(88, 2)
+    local has_bulk = math.floor(frame:number(54, 2) / 64) % 2 == 1
+    if has_bulk and crc_at >= 92 then
+      frame:show(block, f.ext_bulk_ip, 72, 16)
+      frame:show(block, f.ext_bulk_port, 88, 2)
+      frame:show(block, f.ext_bulk_frame, 90, 2)
+      p.bulk_port = frame:number(88, 2)
       at = 92
     end
     local has_rails = math.floor(frame:number(54, 2) / 1024) % 2 == 1
@@ -66,7 +66,7 @@ return function(f, Peers, crc32c)
       return nil, "the CRC of the extension block is wrong"
     end
     shown:append_text(" [right]")
-    if has_lane and size < 48 then return nil, "the block announces a lane and has no room for its address" end
+    if has_bulk and size < 48 then return nil, "the block announces a bulk path and has no room for its address" end
     if has_rails and not rails_fit then return nil, "the block announces rails and has no room for their addresses" end
     if frame:number(56, 4) < 188 or frame:number(60, 2) == 0 or frame:number(62, 1) == 0 then
       return nil, "sizes in the extension block that make no sense"

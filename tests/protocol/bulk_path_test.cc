@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bulk paths are used when both ends have one in the same network and a probe came through. They are left
 // alone when no frames come by them.
-#include "tests/protocol/lane_fixture.h"
+#include "tests/protocol/bulk_fixture.h"
 
 namespace omx::protocol::test {
 namespace {
 
-TEST_F(LaneTest, large__goes_by_the_lane_after_the_first) {
-  open_lanes();
-  EXPECT_EQ(a->lane_frames, 0U) << "nothing needs it yet";
+TEST_F(BulkTest, large__goes_by_the_bulk_path_after_the_first) {
+  open_bulk_paths();
+  EXPECT_EQ(a->bulk_frames, 0U) << "nothing needs it yet";
   make_known();
-  const auto before = a->counters[Counter::send_pull_reply_lane];
+  const auto before = a->counters[Counter::send_pull_reply_bulk];
   exchange(*a, to_b, *b, 1000000);
-  EXPECT_EQ(a->lane_to, b->endpoint->config().lane);
+  EXPECT_EQ(a->bulk_to, b->endpoint->config().bulk_address);
   const auto unit = 1500U - 28 - 32;
-  EXPECT_EQ(a->counters[Counter::send_pull_reply_lane] - before, (1000000 + unit - 1) / unit);
-  EXPECT_EQ(b->lane_frames, 0U) << "its own direction was not tried";
+  EXPECT_EQ(a->counters[Counter::send_pull_reply_bulk] - before, (1000000 + unit - 1) / unit);
+  EXPECT_EQ(b->bulk_frames, 0U) << "its own direction was not tried";
 }
 
-TEST_F(LaneTest, large__a_request_asks_for_a_whole_train) {
-  open_lanes();
+TEST_F(BulkTest, large__a_request_asks_for_a_whole_train) {
+  open_bulk_paths();
   make_known();
   const auto before = b->counters[Counter::send_pull_request];
   exchange(*a, to_b, *b, 4000000);
@@ -27,35 +27,35 @@ TEST_F(LaneTest, large__a_request_asks_for_a_whole_train) {
   EXPECT_LE(requests, 4000000U / (44 * 1440) + 8) << "44 frames of 1472 bytes fill a datagram";
 }
 
-TEST_F(LaneTest, medium__by_the_lane_and_announced) {
-  open_lanes();
+TEST_F(BulkTest, medium__by_the_bulk_path_and_announced) {
+  open_bulk_paths();
   exchange(*a, to_b, *b, 20000);  // proves the bulk path, too
   network.run_for(kMillisecond);
-  ASSERT_TRUE(to_b->bulk.lane_out);
+  ASSERT_TRUE(to_b->bulk.out);
   const auto fragments = a->counters[Counter::send_medium_frag];
-  const auto lane = a->lane_frames;
+  const auto bulk = a->bulk_frames;
   const auto probes = a->counters[Counter::send_probe];
   exchange(*a, to_b, *b, 20000);
-  EXPECT_EQ(a->lane_frames - lane, a->counters[Counter::send_medium_frag] - fragments - 1);
+  EXPECT_EQ(a->bulk_frames - bulk, a->counters[Counter::send_medium_frag] - fragments - 1);
   EXPECT_EQ(a->counters[Counter::send_probe], probes) << "the last fragment says so";
-  EXPECT_FALSE((*b)->lane_awaited(network.now)) << "it is whole";
-  const auto before = a->lane_frames;
+  EXPECT_FALSE((*b)->bulk_awaited(network.now)) << "it is whole";
+  const auto before = a->bulk_frames;
   exchange(*a, to_b, *b, 2500);
-  EXPECT_EQ(a->lane_frames, before) << "two fragments gain nothing";
+  EXPECT_EQ(a->bulk_frames, before) << "two fragments gain nothing";
 }
 
 // A small remainder goes with the announcement, not in a GSO batch of its own.
-TEST_F(LaneTest, medium__one_train_and_an_announcement) {
-  open_lanes();
+TEST_F(BulkTest, medium__one_train_and_an_announcement) {
+  open_bulk_paths();
   exchange(*a, to_b, *b, 20000);
   network.run_for(kMillisecond);
-  ASSERT_TRUE(to_b->bulk.lane_out);
+  ASSERT_TRUE(to_b->bulk.out);
   const std::size_t unit = to_b->agreed.sizes.medium_frag;
   const std::size_t train = wire::frames_of_train(1500 - 28);
-  const auto lane = a->lane_frames;
+  const auto bulk = a->bulk_frames;
   const auto fragments = a->counters[Counter::send_medium_frag];
   exchange(*a, to_b, *b, train * unit);
-  EXPECT_EQ(a->lane_frames - lane, train);
+  EXPECT_EQ(a->bulk_frames - bulk, train);
   EXPECT_EQ(a->counters[Counter::send_medium_frag] - fragments, train + 1);
 
   lose_and_send_again(train * unit + 100);
@@ -90,20 +90,20 @@ TEST(TrainUnit, leaves_a_short_fragment_that_fits) {
   EXPECT_LE(65536 - 8 * unit, 512U);
 }
 
-TEST_F(LaneTest, medium__awaited_until_the_announced_one_is_whole) {
-  open_lanes();
+TEST_F(BulkTest, medium__awaited_until_the_announced_one_is_whole) {
+  open_bulk_paths();
   exchange(*a, to_b, *b, 20000);
   network.run_for(kMillisecond);
-  ASSERT_TRUE(to_b->bulk.lane_out);
+  ASSERT_TRUE(to_b->bulk.out);
   exchange(*a, to_b, *b, 20000);
-  EXPECT_FALSE((*b)->lane_awaited(network.now));
+  EXPECT_FALSE((*b)->bulk_awaited(network.now));
   exchange(*a, to_b, *b, 20000);
   exchange(*a, to_b, *b, 10);
-  EXPECT_FALSE((*b)->lane_awaited(network.now));
+  EXPECT_FALSE((*b)->bulk_awaited(network.now));
 }
 
-TEST_F(LaneTest, medium__up_to_more_than_without) {
-  open_lanes();
+TEST_F(BulkTest, medium__up_to_more_than_without) {
+  open_bulk_paths();
   const auto rendezvous = [&](std::size_t length) {
     const auto before = a->counters[Counter::send_rndv];
     exchange(*a, to_b, *b, length);
@@ -116,118 +116,118 @@ TEST_F(LaneTest, medium__up_to_more_than_without) {
   EXPECT_EQ(rendezvous(65537), 1U);
 }
 
-TEST_F(LaneTest, medium__the_receiver_looks_for_a_while) {
-  open_lanes();
+TEST_F(BulkTest, medium__the_receiver_looks_for_a_while) {
+  open_bulk_paths();
   exchange(*a, to_b, *b, 20000);
   network.run_for(10 * kMillisecond);
-  EXPECT_FALSE((*b)->lane_awaited(network.now));
+  EXPECT_FALSE((*b)->bulk_awaited(network.now));
   lose_and_send_again(20000);
   network.run_for(10 * kMillisecond);
-  EXPECT_FALSE((*b)->lane_awaited(network.now));
+  EXPECT_FALSE((*b)->bulk_awaited(network.now));
 }
 
-TEST_F(LaneTest, fails__before_it_was_ever_used) {
-  network.faults.no_lane = true;
-  open_lanes();
+TEST_F(BulkTest, fails__before_it_was_ever_used) {
+  network.faults.no_bulk = true;
+  open_bulk_paths();
   for (const std::size_t length : {20000, 50000, 1000000}) {
     exchange(*a, to_b, *b, length);
     exchange(*b, to_a, *a, length);
   }
-  EXPECT_FALSE(to_b->bulk.lane_out || to_b->bulk.lane_in || to_a->bulk.lane_out || to_a->bulk.lane_in);
+  EXPECT_FALSE(to_b->bulk.out || to_b->bulk.in || to_a->bulk.out || to_a->bulk.in);
   EXPECT_EQ(a->counters[Counter::resend_timeout] + b->counters[Counter::resend_timeout], 0U);
   EXPECT_EQ(b->counters[Counter::pull_rerequest_timer], 0U) << "no timer asked for it";
-  EXPECT_LT(a->lane_frames, 8U);
+  EXPECT_LT(a->bulk_frames, 8U);
 }
 
-TEST_F(LaneTest, fails__later_and_is_not_tried_again_at_once) {
-  open_lanes();
+TEST_F(BulkTest, fails__later_and_is_not_tried_again_at_once) {
+  open_bulk_paths();
   make_known();
-  network.faults.no_lane = true;
+  network.faults.no_bulk = true;
   const TimeNs began = network.now;
   exchange(*a, to_b, *b, 1000000);
   EXPECT_LT(network.now - began, kSecond);
-  EXPECT_FALSE(to_a->bulk.lane_in && to_b->bulk.lane_out);
-  EXPECT_EQ(a->counters[Counter::lane_fallback] + b->counters[Counter::lane_fallback], 1U);
-  const auto frames = a->lane_frames;
+  EXPECT_FALSE(to_a->bulk.in && to_b->bulk.out);
+  EXPECT_EQ(a->counters[Counter::bulk_fallback] + b->counters[Counter::bulk_fallback], 1U);
+  const auto frames = a->bulk_frames;
   const TimeNs again = network.now;
   exchange(*a, to_b, *b, 1000000);
   EXPECT_LT(network.now - again, 200 * kMillisecond) << "by the link";
-  EXPECT_LE(a->lane_frames - frames, 2U);
+  EXPECT_LE(a->bulk_frames - frames, 2U);
   // The bulk path works again, and is trusted after a while.
-  network.faults.no_lane = false;
+  network.faults.no_bulk = false;
   network.run_for(3 * kSecond);
   exchange(*a, to_b, *b, 100000);
   exchange(*a, to_b, *b, 100000);
-  EXPECT_TRUE(to_a->bulk.lane_in && to_b->bulk.lane_out);
+  EXPECT_TRUE(to_a->bulk.in && to_b->bulk.out);
 }
 
 // Answers by frames say nothing about the bulk path. So its losses count although many large messages go by
 // the link.
-TEST_F(LaneTest, fails__medium_messages_among_large_ones_by_the_link) {
-  open_lanes();
+TEST_F(BulkTest, fails__medium_messages_among_large_ones_by_the_link) {
+  open_bulk_paths();
   exchange(*a, to_b, *b, 20000);
   network.run_for(kMillisecond);
-  ASSERT_TRUE(to_b->bulk.lane_out);
-  network.faults.no_lane = true;
+  ASSERT_TRUE(to_b->bulk.out);
+  network.faults.no_bulk = true;
   for (int i = 0; i < 20; i++) {
     exchange(*a, to_b, *b, 20000);
-    to_a->bulk.lane_in = false;  // as if frames were faster
+    to_a->bulk.in = false;  // as if frames were faster
     exchange(*a, to_b, *b, 1000000);
   }
-  EXPECT_FALSE(to_b->bulk.lane_out);
+  EXPECT_FALSE(to_b->bulk.out);
 }
 
-TEST_F(LaneTest, fails__medium_messages_return_to_the_link) {
-  open_lanes();
+TEST_F(BulkTest, fails__medium_messages_return_to_the_link) {
+  open_bulk_paths();
   exchange(*a, to_b, *b, 20000);
   network.run_for(kMillisecond);
-  ASSERT_TRUE(to_b->bulk.lane_out);
-  network.faults.no_lane = true;
+  ASSERT_TRUE(to_b->bulk.out);
+  network.faults.no_bulk = true;
   for (int i = 0; i < 6; i++) exchange(*a, to_b, *b, 20000);
-  EXPECT_FALSE(to_b->bulk.lane_out);
-  EXPECT_EQ(a->counters[Counter::lane_fallback], 1U);
+  EXPECT_FALSE(to_b->bulk.out);
+  EXPECT_EQ(a->counters[Counter::bulk_fallback], 1U);
 }
 
-TEST_F(LaneTest, other_network__is_not_used) {
-  Config far = with_lane(2);
-  far.lane.ip[14] = 1;
-  open(with_lane(1), far);
+TEST_F(BulkTest, other_network__is_not_used) {
+  Config far = with_bulk(2);
+  far.bulk_address.ip[14] = 1;
+  open(with_bulk(1), far);
   exchange(*a, to_b, *b, 100000);
   exchange(*a, to_b, *b, 100000);
-  EXPECT_FALSE(to_b->bulk.lane.present() || to_a->bulk.lane.present());
-  EXPECT_EQ(a->lane_frames, 0U);
+  EXPECT_FALSE(to_b->bulk.address.present() || to_a->bulk.address.present());
+  EXPECT_EQ(a->bulk_frames, 0U);
 }
 
-TEST_F(LaneTest, one_frame_a_datagram__is_not_used) {
-  open(with_lane(1, 60000), with_lane(2, 60000));
+TEST_F(BulkTest, one_frame_a_datagram__is_not_used) {
+  open(with_bulk(1, 60000), with_bulk(2, 60000));
   exchange(*a, to_b, *b, 1000000);
   exchange(*a, to_b, *b, 1000000);
-  EXPECT_EQ(a->lane_frames, 0U);
+  EXPECT_EQ(a->bulk_frames, 0U);
 }
 
-TEST_F(LaneTest, one_side_only__is_not_used) {
-  open(with_lane(1), Config{});
+TEST_F(BulkTest, one_side_only__is_not_used) {
+  open(with_bulk(1), Config{});
   exchange(*a, to_b, *b, 100000);
   exchange(*a, to_b, *b, 100000);
-  EXPECT_EQ(a->lane_frames + b->lane_frames, 0U);
+  EXPECT_EQ(a->bulk_frames + b->bulk_frames, 0U);
 }
 
-TEST_F(LaneTest, restart__the_new_instance_has_another_lane) {
-  open_lanes();
+TEST_F(BulkTest, restart__the_new_instance_has_another_bulk) {
+  open_bulk_paths();
   make_known();
-  Config next = with_lane(2);
-  next.lane.port = 5000;
+  Config next = with_bulk(2);
+  next.bulk_address.port = 5000;
   next.session = 77;
   b = &network.restart(1, next);
   to_b = connect(network, *a, *b);
   to_a = connect(network, *b, *a);
   exchange(*a, to_b, *b, 100000);
   exchange(*a, to_b, *b, 100000);
-  EXPECT_EQ(a->lane_to, next.lane);
+  EXPECT_EQ(a->bulk_to, next.bulk_address);
 }
 
-TEST_F(LaneTest, sleeper__is_woken_by_the_link) {
-  open_lanes();
+TEST_F(BulkTest, sleeper__is_woken_by_the_link) {
+  open_bulk_paths();
   make_known();
   (*b)->set_drowsy(network.now, true);
   const auto announced = a->counters[Counter::send_probe];
@@ -237,32 +237,32 @@ TEST_F(LaneTest, sleeper__is_woken_by_the_link) {
   EXPECT_LT(rung, 1000000U / (44 * 1440)) << "not for every block";
 }
 
-TEST_F(LaneTest, owner__only_peers_have_one) {
-  open_lanes();
-  EXPECT_EQ((*b)->lane_sender(a->endpoint->config().lane), a->endpoint->config().nic);
-  EXPECT_EQ((*a)->lane_sender(b->endpoint->config().lane), b->endpoint->config().nic);
-  EXPECT_EQ((*b)->lane_sender(b->endpoint->config().lane), 0U);
-  wire::LaneAddress other = a->endpoint->config().lane;
+TEST_F(BulkTest, owner__only_peers_have_one) {
+  open_bulk_paths();
+  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk_address), a->endpoint->config().nic);
+  EXPECT_EQ((*a)->bulk_sender(b->endpoint->config().bulk_address), b->endpoint->config().nic);
+  EXPECT_EQ((*b)->bulk_sender(b->endpoint->config().bulk_address), 0U);
+  wire::BulkAddress other = a->endpoint->config().bulk_address;
   other.port++;
-  EXPECT_EQ((*b)->lane_sender(other), 0U);
+  EXPECT_EQ((*b)->bulk_sender(other), 0U);
   (*b)->disconnect(network.now, to_a);
-  EXPECT_EQ((*b)->lane_sender(a->endpoint->config().lane), 0U);
+  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk_address), 0U);
 }
 
-TEST_F(LaneTest, owner__a_second_one_gets_no_lane) {
-  open_lanes();
-  Host& liar = network.add(with_lane(1));
+TEST_F(BulkTest, owner__a_second_one_gets_no_bulk) {
+  open_bulk_paths();
+  Host& liar = network.add(with_bulk(1));
   Peer* p = connect(network, liar, *b);
   exchange(liar, p, *b, 100000);
   exchange(liar, p, *b, 100000);
-  EXPECT_EQ((*b)->lane_sender(a->endpoint->config().lane), a->endpoint->config().nic);
-  EXPECT_EQ(liar.counters[Counter::send_pull_reply_lane], 0U);
-  EXPECT_TRUE(to_a->bulk.lane.present());
+  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk_address), a->endpoint->config().nic);
+  EXPECT_EQ(liar.counters[Counter::send_pull_reply_bulk], 0U);
+  EXPECT_TRUE(to_a->bulk.address.present());
 }
 
 // The sender may have no more unacknowledged frames than this side announced.
-TEST_F(LaneTest, acks__keep_up_with_the_frames) {
-  open_lanes();
+TEST_F(BulkTest, acks__keep_up_with_the_frames) {
+  open_bulk_paths();
   make_known();
   network.run_for(10 * kMillisecond);
   const TimeNs began = network.now;
@@ -276,21 +276,21 @@ TEST_F(LaneTest, acks__keep_up_with_the_frames) {
 
 // A liar announces another host's bulk path under its own MAC address. That host must not get frames for the
 // liar.
-TEST_F(LaneTest, proof__nobody_else_can_give_it) {
-  a = &network.add(with_lane(1));
-  Host& victim = network.add(with_lane(2));
-  Host& liar = network.add(with_lane(2));
+TEST_F(BulkTest, proof__nobody_else_can_give_it) {
+  a = &network.add(with_bulk(1));
+  Host& victim = network.add(with_bulk(2));
+  Host& liar = network.add(with_bulk(2));
   ASSERT_TRUE(connect(network, liar, *a));
   Peer* to_liar = connect(network, *a, liar);
   Peer* to_victim = connect(network, *a, victim);
-  EXPECT_TRUE(to_liar->bulk.lane.present());
-  EXPECT_FALSE(to_victim->bulk.lane.present());
-  network.faults.no_lane = true;
+  EXPECT_TRUE(to_liar->bulk.address.present());
+  EXPECT_FALSE(to_victim->bulk.address.present());
+  network.faults.no_bulk = true;
   Request* offered = send(*a, to_liar, message(20000), 5);  // brings a probe that the liar cannot read
   network.run_for(kMillisecond);
   for (std::uint32_t guess = 0; guess < 1000; guess++) {
     wire::Probe probe;
-    probe.flags = wire::kFlagLane;
+    probe.flags = wire::kFlagBulk;
     probe.is_reply = true;
     probe.session = a->endpoint->config().session;
     probe.size = 64;
@@ -301,28 +301,28 @@ TEST_F(LaneTest, proof__nobody_else_can_give_it) {
     forged.resize(64);
     (*a)->on_frame(network.now, forged);
   }
-  EXPECT_FALSE(to_liar->bulk.lane_out);
+  EXPECT_FALSE(to_liar->bulk.out);
   // A request does not help either.
-  const auto before = a->lane_frames;
+  const auto before = a->bulk_frames;
   Bytes& in = room(100000);
   Request* r = receive(liar, in, 7);
   send(*a, to_liar, message(100000), 7);
   wait(liar, r);
-  EXPECT_LE(a->lane_frames - before, 1U) << "a probe at most";
-  EXPECT_EQ(a->counters[Counter::send_pull_reply_lane], 0U);
+  EXPECT_LE(a->bulk_frames - before, 1U) << "a probe at most";
+  EXPECT_EQ(a->counters[Counter::send_pull_reply_bulk], 0U);
   (void)offered;
 }
 
 // A host's next endpoint may get the port of one that is gone, and may be known before that one is forgotten.
-TEST_F(LaneTest, owner__the_port_goes_to_the_later_one) {
-  open_lanes();
+TEST_F(BulkTest, owner__the_port_goes_to_the_later_one) {
+  open_bulk_paths();
   const auto connect_as = [&](std::uint8_t endpoint, std::uint32_t session) {
     wire::Connect packet;
     packet.src_endpoint = endpoint;
     packet.src_session = session;
     packet.ext.present = true;
-    packet.ext.features = wire::kFeatureProbe | wire::kFeatureLane;
-    packet.ext.lane = a->endpoint->config().lane;
+    packet.ext.features = wire::kFeatureProbe | wire::kFeatureBulk;
+    packet.ext.bulk_address = a->endpoint->config().bulk_address;
     packet.ext.max_frame = 1514;
     packet.ext.pull_frames = 32;
     packet.ext.eager_frames = 256;
@@ -336,38 +336,39 @@ TEST_F(LaneTest, owner__the_port_goes_to_the_later_one) {
   connect_as(7, 0x7777);
   Peer* later = (*b)->find_peer(a->endpoint->config().nic, 7);
   ASSERT_TRUE(later);
-  EXPECT_TRUE(later->bulk.lane.present());
-  EXPECT_FALSE(to_a->bulk.lane.present());
+  EXPECT_TRUE(later->bulk.address.present());
+  EXPECT_FALSE(to_a->bulk.address.present());
   (*b)->disconnect(network.now, to_a);
-  EXPECT_EQ((*b)->lane_sender(a->endpoint->config().lane), a->endpoint->config().nic) << "the later one's";
+  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk_address), a->endpoint->config().nic)
+      << "the later one's";
 }
 
-TEST_F(LaneTest, fails__a_pull_does_not_make_the_sender_trust_again) {
-  open_lanes();
+TEST_F(BulkTest, fails__a_pull_does_not_make_the_sender_trust_again) {
+  open_bulk_paths();
   make_known();
-  network.faults.no_lane = true;
+  network.faults.no_bulk = true;
   for (int i = 0; i < 8; i++) exchange(*a, to_b, *b, 20000);
-  EXPECT_FALSE(to_b->bulk.lane_out);
-  network.faults.no_lane = false;
+  EXPECT_FALSE(to_b->bulk.out);
+  network.faults.no_bulk = false;
   exchange(*a, to_b, *b, 1000000);
-  EXPECT_FALSE(to_b->bulk.lane_out);
+  EXPECT_FALSE(to_b->bulk.out);
 }
 
 // Losses in one direction say nothing about the other.
-TEST_F(LaneTest, fails__one_direction_leaves_the_other) {
-  open_lanes();
+TEST_F(BulkTest, fails__one_direction_leaves_the_other) {
+  open_bulk_paths();
   make_known();
-  network.faults.no_lane = true;
+  network.faults.no_bulk = true;
   for (int i = 0; i < 8; i++) exchange(*a, to_b, *b, 20000);
-  ASSERT_FALSE(to_b->bulk.lane_out);
-  network.faults.no_lane = false;
+  ASSERT_FALSE(to_b->bulk.out);
+  network.faults.no_bulk = false;
   exchange(*b, to_a, *a, 50000);
-  EXPECT_TRUE(to_a->bulk.lane_out);
-  EXPECT_TRUE(to_b->bulk.lane_in);
+  EXPECT_TRUE(to_a->bulk.out);
+  EXPECT_TRUE(to_b->bulk.in);
 }
 
-TEST_F(LaneTest, mtu__the_lane_shrinks_with_it) {
-  open(with_lane(1, 9000), with_lane(2, 9000));
+TEST_F(BulkTest, mtu__the_bulk_path_shrinks_with_it) {
+  open(with_bulk(1, 9000), with_bulk(2, 9000));
   make_known();
   (*a)->set_mtu(network.now, 1500);
   (*b)->set_mtu(network.now, 1500);
@@ -377,7 +378,7 @@ TEST_F(LaneTest, mtu__the_lane_shrinks_with_it) {
 
 // Hosts with a large MTU, and a path between them that is narrower than a base frame of Ethernet as a
 // datagram.
-TEST_F(LaneTest, base_frame__is_what_the_link_says) {
+TEST_F(BulkTest, base_frame__is_what_the_link_says) {
   Config config;
   config.mtu = 9000 - 28 - 14;
   config.base_frame = 1232;
@@ -386,8 +387,8 @@ TEST_F(LaneTest, base_frame__is_what_the_link_says) {
   for (const std::size_t length : {1400, 5000, 60000, 300000}) exchange(*a, to_b, *b, length);
 }
 
-TEST_F(LaneTest, losses__are_made_up_for) {
-  open(with_lane(1, 9000), with_lane(2, 9000));
+TEST_F(BulkTest, losses__are_made_up_for) {
+  open(with_bulk(1, 9000), with_bulk(2, 9000));
   make_known();
   network.faults.loss = 0.05;
   network.faults.reorder = 0.05;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The UDP bulk path beside a link. Sends GSO batches, and receives their data straight into their place, as
-// BulkLane does frame by frame.
+// BulkSocket does frame by frame.
 #pragma once
 
 #include <cstddef>
@@ -17,23 +17,23 @@
 
 namespace omx::link {
 
-class UdpLane final : public UdpBulkPath {
+class UdpBulkSocket final : public UdpBulkPath {
  public:
   // The kind of link that carries all other frames. Beside raw frames the bulk path is also faster for the
   // fragments of medium messages. Beside datagrams routers may be on the path, so only a probe shows whether
   // the peer's bulk path is reached.
   enum class Beside : std::uint8_t { raw_frames, datagrams };
   // `counters` must outlive the object.
-  UdpLane(Beside beside, LinkCounters& counters);
-  ~UdpLane() override;
+  UdpBulkSocket(Beside beside, LinkCounters& counters);
+  ~UdpBulkSocket() override;
   // Opens the path. `mtu` is that of the interface; `port` 0 means any. Returns false with errno set on
   // failure.
   bool open(const std::optional<InterfaceAddress>& own, std::uint32_t mtu, std::uint16_t port);
   int descriptor() const override { return fd_.get(); }
-  LaneInfo info() const override { return info_; }
+  BulkInfo info() const override { return info_; }
   // Returns a frame for another bulk path. The path must be open; only flush() may be called on a closed
   // one.
-  wire::TxFrame& begin(const wire::LaneAddress& to, std::uint32_t max_segments);
+  wire::TxFrame& begin(const wire::BulkAddress& to, std::uint32_t max_segments);
   void commit();
   void flush();
   // Receives nothing when the path is not open.
@@ -50,10 +50,10 @@ class UdpLane final : public UdpBulkPath {
   LinkCounters& counters_;
   OwnFd fd_;
   InterfaceAddress own_;
-  LaneInfo info_;
+  BulkInfo info_;
   std::unique_ptr<Memory> memory_;
   std::optional<GsoBatch> batch_;
-  wire::LaneAddress to_;  // where the frame under way goes
+  wire::BulkAddress to_;  // where the frame under way goes
 };
 
 }  // namespace omx::link

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "protocol/state/lane_awaited.h"
+#include "protocol/state/bulk_awaited.h"
 
 #include <algorithm>
 
 #include "protocol/state/arrivals.h"
+#include "protocol/state/bulk_types.h"
 #include "protocol/state/early_window.h"
-#include "protocol/state/lane_types.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_slots.h"
 #include "protocol/state/state.h"
-#include "wire/lane.h"
+#include "wire/udp_bulk.h"
 
 namespace omx::protocol {
 
@@ -22,17 +22,17 @@ constexpr TimeNs kLook = 1 * kMillisecond;
 // A repeated request may cover only a part of a block.
 Pull* answer_due(State& s, std::uint32_t answer) {
   Pull* const pull = pull_of_slot(s, answer);
-  if (!pull || !pull->by_lane || !pull->peer->bulk.lane_in) return nullptr;
+  if (!pull || !pull->by_bulk || !pull->peer->bulk.in) return nullptr;
   const std::uint32_t last = answer - 1;
   for (std::uint32_t i = 0; i < pull->block_count; i++) {
     const PullBlock& block = pull->block(i);
-    const std::uint32_t at = (last - block.first) & wire::kLaneAnswerFrame;
+    const std::uint32_t at = (last - block.first) & wire::kBulkAnswerFrame;
     if (at < block.frames) return block.missing << (63 - at) ? pull : nullptr;
   }
   return nullptr;
 }
 
-void answer_await(LaneAwaited& w, std::uint32_t answer, const Pull& pull) {
+void answer_await(BulkAwaited& w, std::uint32_t answer, const Pull& pull) {
   w.progress = std::max(w.progress, pull.last_reply);
   const auto end = w.answers.begin() + static_cast<std::ptrdiff_t>(w.answer_count);
   if (std::find(w.answers.begin(), end, answer) != end) return;
@@ -44,9 +44,9 @@ void answer_await(LaneAwaited& w, std::uint32_t answer, const Pull& pull) {
 
 }  // namespace
 
-void lane_announced(State& s, Peer& p, std::optional<Seqnum> message, std::uint32_t answer) {
-  if (!p.bulk.lane.present()) return;
-  LaneAwaited& w = s.lanes.lane_awaited;
+void bulk_announced(State& s, Peer& p, std::optional<Seqnum> message, std::uint32_t answer) {
+  if (!p.bulk.address.present()) return;
+  BulkAwaited& w = s.bulk.awaited;
   if (s.now >= w.until) w = {};
   if (answer != 0) {
     const Pull* const pull = answer_due(s, answer);
@@ -65,11 +65,11 @@ void lane_announced(State& s, Peer& p, std::optional<Seqnum> message, std::uint3
   }
 }
 
-bool lane_awaited(State& s, TimeNs now) {
-  LaneAwaited& w = s.lanes.lane_awaited;
+bool bulk_awaited(State& s, TimeNs now) {
+  BulkAwaited& w = s.bulk.awaited;
   if (now >= w.until) return false;
   if (w.replies || w.more || w.answer_count > 0) return true;
-  const auto awaited = [](const LaneAwaited::Message& m) {
+  const auto awaited = [](const BulkAwaited::Message& m) {
     return seq_same_session(m.number, m.from->counting.next_match) &&
            seq_diff(m.number, m.from->counting.next_match) <= kEarlyWindow;
   };
@@ -82,8 +82,8 @@ namespace {
 
 // Returns the peer whose message comes by the bulk path next; nullptr: not known.
 Peer* medium_sender(State& s) {
-  const LaneAwaited& w = s.lanes.lane_awaited;
-  if (!lane_awaited(s, s.now) || w.replies || w.more || w.answer_count > 0 || w.count != 1) return nullptr;
+  const BulkAwaited& w = s.bulk.awaited;
+  if (!bulk_awaited(s, s.now) || w.replies || w.more || w.answer_count > 0 || w.count != 1) return nullptr;
   Peer* p = w.messages[0].from;
   return w.messages[0].number == p->counting.next_match ? p : nullptr;
 }
@@ -113,8 +113,8 @@ std::size_t medium_expected(State& s, std::span<ExpectedFrame> out) {
   return n;
 }
 
-void lane_came(State& s) {
-  LaneAwaited& w = s.lanes.lane_awaited;
+void bulk_came(State& s) {
+  BulkAwaited& w = s.bulk.awaited;
   w.replies = false;
   const TimeNs before = w.progress;
   std::size_t left = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests of GSO batches of frames by UDP, over the loopback, where no privileges are needed.
-#include "link/udp/udp_lane.h"
+#include "link/udp/udp_bulk_socket.h"
 
 #include <gmock/gmock.h>
 #include <net/if.h>
@@ -14,14 +14,14 @@ namespace {
 constexpr std::uint32_t kMtu = 1500;
 constexpr std::size_t kData = kMtu - 28 - wire::kBulkHeader;
 
-class udp_lane : public testing::Test {
+class udp_bulk : public testing::Test {
  protected:
   void SetUp() override {
     index_ = ::if_nametoindex("lo");
     ASSERT_TRUE(from_.open(interface_address("lo", index_), kMtu, 0));
     ASSERT_TRUE(to_.open(interface_address("lo", index_), kMtu, 0));
   }
-  void queue(const Bytes& frame, const UdpLane& to) {
+  void queue(const Bytes& frame, const UdpBulkSocket& to) {
     wire::TxFrame& tx = from_.begin(to.info().address, 2);
     tx.header_length = wire::kBulkHeader;
     std::memcpy(tx.header, frame.data(), wire::kBulkHeader);
@@ -52,10 +52,11 @@ class udp_lane : public testing::Test {
 
   unsigned index_ = 0;
   LinkCounters sent_, received_;
-  UdpLane from_{UdpLane::Beside::raw_frames, sent_}, to_{UdpLane::Beside::raw_frames, received_};
+  UdpBulkSocket from_{UdpBulkSocket::Beside::raw_frames, sent_},
+      to_{UdpBulkSocket::Beside::raw_frames, received_};
 };
 
-TEST_F(udp_lane, gso_batch__passes_in_one_call_into_place) {
+TEST_F(udp_bulk, gso_batch__passes_in_one_call_into_place) {
   Places places(44, kData);
   std::vector<Bytes> frames;
   for (std::uint8_t n = 0; n < 44; n++) frames.push_back(reply(n));
@@ -70,7 +71,7 @@ TEST_F(udp_lane, gso_batch__passes_in_one_call_into_place) {
   EXPECT_EQ(received_.frames_received, 44U);
 }
 
-TEST_F(udp_lane, gso_batch__the_last_may_be_shorter) {
+TEST_F(udp_bulk, gso_batch__the_last_may_be_shorter) {
   Places places(10, kData, 17);
   std::vector<Bytes> frames;
   for (std::uint8_t n = 0; n < 10; n++) frames.push_back(reply(n, places.length(n)));
@@ -84,7 +85,7 @@ TEST_F(udp_lane, gso_batch__the_last_may_be_shorter) {
 
 // A frame that does not fit a GSO batch begins another. It is longer, comes behind a shorter one, or goes to
 // another receiver. A batch also ends at the limits of bytes per datagram and of frames per call.
-TEST_F(udp_lane, gso_batch__ends_where_it_must) {
+TEST_F(udp_bulk, gso_batch__ends_where_it_must) {
   const auto sends = [&](const std::vector<std::size_t>& sizes) {
     const auto before = sent_.send_calls;
     std::vector<Bytes> frames;
@@ -107,8 +108,8 @@ TEST_F(udp_lane, gso_batch__ends_where_it_must) {
   EXPECT_EQ(sends(std::vector<std::size_t>(300, 100)), 5U);
 }
 
-TEST_F(udp_lane, gso_batch__of_several_receivers) {
-  UdpLane other(UdpLane::Beside::raw_frames, received_);
+TEST_F(udp_bulk, gso_batch__of_several_receivers) {
+  UdpBulkSocket other(UdpBulkSocket::Beside::raw_frames, received_);
   ASSERT_TRUE(other.open(interface_address("lo", index_), kMtu, 0));
   const Bytes frame = reply(3);
   queue(frame);
@@ -122,7 +123,7 @@ TEST_F(udp_lane, gso_batch__of_several_receivers) {
   EXPECT_EQ(none_either.moved, std::vector<Bytes>{frame});
 }
 
-TEST_F(udp_lane, order__each_swap_is_put_right) {
+TEST_F(udp_bulk, order__each_swap_is_put_right) {
   for (unsigned seed = 1; seed <= 40; seed++) {
     Places places(40, kData, seed % 2 ? kData : 100 + seed);
     std::vector<Bytes> frames;
@@ -140,7 +141,7 @@ TEST_F(udp_lane, order__each_swap_is_put_right) {
 }
 
 // Frames of other sizes than expected, or without a place, are handed over whole, and do no harm.
-TEST_F(udp_lane, others__are_put_together_again) {
+TEST_F(udp_bulk, others__are_put_together_again) {
   Places places(8, kData);
   const std::vector<Bytes> frames{reply(100, 28),  reply(0), reply(101, 1400),
                                   reply(102, 400), reply(1), reply(103, 8)};
@@ -157,7 +158,7 @@ TEST_F(udp_lane, others__are_put_together_again) {
   EXPECT_EQ(std::memcmp(places.memory.data(), first.data() + wire::kBulkHeader, kData), 0);
 }
 
-TEST_F(udp_lane, nonsense__is_counted_and_dropped) {
+TEST_F(udp_bulk, nonsense__is_counted_and_dropped) {
   const SocketAddress to = socket_address(to_.info().address.ip, to_.info().address.port, index_);
   const char short_one[3] = {};
   ASSERT_EQ(::sendto(from_.descriptor(), short_one, sizeof short_one, 0, to.get(), to.length), 3);
@@ -167,7 +168,7 @@ TEST_F(udp_lane, nonsense__is_counted_and_dropped) {
   EXPECT_TRUE(none.moved.empty());
 }
 
-TEST_F(udp_lane, unknown_peers__are_counted_and_dropped) {
+TEST_F(udp_bulk, unknown_peers__are_counted_and_dropped) {
   Places places(2, kData);
   const Bytes right = reply(0), forged = make_reply(2, 7, 1, kData);
   queue(right);
@@ -175,7 +176,7 @@ TEST_F(udp_lane, unknown_peers__are_counted_and_dropped) {
   flush();
   ignore(places, 1);
   EXPECT_TRUE(places.got[0]);
-  EXPECT_FALSE(places.got[1]) << "another NIC's than the lane's owner";
+  EXPECT_FALSE(places.got[1]) << "another NIC's than the path's owner";
   places.unknown_peer = from_.info().address.port;
   const Bytes late = reply(1);
   queue(late);
@@ -184,12 +185,12 @@ TEST_F(udp_lane, unknown_peers__are_counted_and_dropped) {
   EXPECT_FALSE(places.got[1]);
 }
 
-TEST_F(udp_lane, nobody_listens__the_frames_are_lost_and_the_next_ones_go) {
-  UdpLane gone(UdpLane::Beside::raw_frames, received_);
+TEST_F(udp_bulk, nobody_listens__the_frames_are_lost_and_the_next_ones_go) {
+  UdpBulkSocket gone(UdpBulkSocket::Beside::raw_frames, received_);
   ASSERT_TRUE(gone.open(interface_address("lo", index_), kMtu, 0));
-  const wire::LaneAddress address = gone.info().address;
-  gone.~UdpLane();
-  new (&gone) UdpLane(UdpLane::Beside::raw_frames, received_);
+  const wire::BulkAddress address = gone.info().address;
+  gone.~UdpBulkSocket();
+  new (&gone) UdpBulkSocket(UdpBulkSocket::Beside::raw_frames, received_);
   const Bytes frame = reply(1);
   wire::TxFrame& tx = from_.begin(address, 0);
   tx.header_length = wire::kBulkHeader;
@@ -203,18 +204,18 @@ TEST_F(udp_lane, nobody_listens__the_frames_are_lost_and_the_next_ones_go) {
   EXPECT_EQ(none.moved, std::vector<Bytes>{frame});
 }
 
-TEST_F(udp_lane, open__needs_an_address) {
-  UdpLane lane(UdpLane::Beside::raw_frames, received_);
-  EXPECT_FALSE(lane.open(interface_address("no such one", 77), kMtu, 0));
-  EXPECT_FALSE(lane.info().address.present());
+TEST_F(udp_bulk, open__needs_an_address) {
+  UdpBulkSocket bulk(UdpBulkSocket::Beside::raw_frames, received_);
+  EXPECT_FALSE(bulk.open(interface_address("no such one", 77), kMtu, 0));
+  EXPECT_FALSE(bulk.info().address.present());
 }
 
-TEST_F(udp_lane, open__says_where_it_is) {
-  const LaneInfo info = to_.info();
+TEST_F(udp_bulk, open__says_where_it_is) {
+  const BulkInfo info = to_.info();
   EXPECT_EQ(info.address.frame, kMtu - 28);
   EXPECT_EQ(info.network_bits, 96U + 8U);
   EXPECT_GT(info.window, 64U << 10);
-  UdpLane second(UdpLane::Beside::raw_frames, received_);
+  UdpBulkSocket second(UdpBulkSocket::Beside::raw_frames, received_);
   EXPECT_FALSE(second.open(interface_address("lo", index_), kMtu, info.address.port)) << "the port is taken";
 }
 

@@ -20,15 +20,15 @@ inline std::uint32_t frames_of_train(std::uint32_t frame) {
 
 // Returns the cookie that announces an answer to a pull. It names the pull's handle and the answer's last
 // frame, counted from 1 so that the cookie is not 0.
-inline constexpr std::uint32_t kLaneAnswerFrame = 0x3FFFFF;
-inline std::uint32_t lane_answer(std::uint32_t handle, std::uint32_t last_frame) {
-  return (handle & ~kLaneAnswerFrame) | ((last_frame + 1) & kLaneAnswerFrame);
+inline constexpr std::uint32_t kBulkAnswerFrame = 0x3FFFFF;
+inline std::uint32_t bulk_answer(std::uint32_t handle, std::uint32_t last_frame) {
+  return (handle & ~kBulkAnswerFrame) | ((last_frame + 1) & kBulkAnswerFrame);
 }
 
 // Returns the frame before which the end of an answer is announced. That is the beginning of a GSO batch,
 // early enough for a sleeping receiver to wake (some tens of microseconds). The receiver waits on the bulk
 // path for frames that are still missing then.
-inline std::uint32_t lane_announced_before(std::uint32_t frames, std::uint32_t train, std::uint32_t unit) {
+inline std::uint32_t bulk_announced_before(std::uint32_t frames, std::uint32_t train, std::uint32_t unit) {
   constexpr std::uint32_t kLead = 160 * 1024;
   const std::uint32_t least = std::min((kLead + unit - 1) / unit, frames);
   return (frames - least) / train * train;
@@ -52,17 +52,17 @@ inline std::uint32_t train_unit(std::uint32_t length, std::uint32_t most, std::u
   return aligned > 0 && leaves(aligned) <= aligned ? aligned : unit;
 }
 
-struct LaneAddress {
+struct BulkAddress {
   std::array<std::uint8_t, 16> ip{};  // IPv6, or IPv4 as ::ffff:a.b.c.d
   std::uint16_t port = 0;             // 0: there is no bulk path
   std::uint16_t frame = 0;            // the largest frame, Ethernet header included, that fits a datagram
   bool present() const { return port != 0 && frame != 0; }
-  bool operator==(const LaneAddress&) const = default;
+  bool operator==(const BulkAddress&) const = default;
 };
 
 // Returns whether the first `bits` bits of both addresses agree. Then they lie in one network, with no router
 // between.
-inline bool lane_same_network(const LaneAddress& a, const LaneAddress& b, unsigned bits) {
+inline bool bulk_same_network(const BulkAddress& a, const BulkAddress& b, unsigned bits) {
   for (std::size_t i = 0; i < a.ip.size() && bits > 0; i++) {
     const unsigned n = std::min(bits, 8U);
     if ((a.ip[i] ^ b.ip[i]) >> (8 - n)) return false;

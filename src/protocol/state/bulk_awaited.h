@@ -15,11 +15,11 @@ namespace omx::protocol {
 struct State;
 
 // Notes that the peer announced a message, an answer, or pull replies in general.
-void lane_announced(State& s, Peer& p, std::optional<Seqnum> message, std::uint32_t answer = 0);
-bool lane_awaited(State& s, TimeNs now);
+void bulk_announced(State& s, Peer& p, std::optional<Seqnum> message, std::uint32_t answer = 0);
+bool bulk_awaited(State& s, TimeNs now);
 // Writes to `out` where the fragments of the next message by the bulk path belong, if that is known.
 std::size_t medium_expected(State& s, std::span<ExpectedFrame> out);
 // Notes that a poll of the bulk path found something.
-void lane_came(State& s);
+void bulk_came(State& s);
 
 }  // namespace omx::protocol

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kData = 1000;
 
-class bulk_lane : public CableTest {
+class bulk_socket : public CableTest {
  protected:
   void SetUp() override {
     CableTest::SetUp();
@@ -20,7 +20,7 @@ class bulk_lane : public CableTest {
     b_ = open("v1");
     b_->bulk_path()->expect();
     if (b_->bulk_path()->descriptor() < 0)
-      GTEST_SKIP() << "the bulk lane needs CAP_NET_ADMIN or a larger net.core.rmem_max";
+      GTEST_SKIP() << "the bulk socket needs CAP_NET_ADMIN or a larger net.core.rmem_max";
   }
   Bytes reply(std::uint8_t number, std::size_t data = kData) {
     return make_reply(b_->interface().nic(), a_->interface().nic(), number, data);
@@ -43,7 +43,7 @@ class bulk_lane : public CableTest {
   std::unique_ptr<Transport> a_, b_;
 };
 
-TEST_F(bulk_lane, in_order__nothing_is_moved) {
+TEST_F(bulk_socket, in_order__nothing_is_moved) {
   Places places(20, kData);
   std::vector<Bytes> frames;
   for (std::uint8_t n = 0; n < 20; n++) frames.push_back(reply(n));
@@ -53,7 +53,7 @@ TEST_F(bulk_lane, in_order__nothing_is_moved) {
   EXPECT_EQ(b_->counters().bulk_placed, 20U);
 }
 
-TEST_F(bulk_lane, one_lost__the_others_are_moved_and_none_is_spoilt) {
+TEST_F(bulk_socket, one_lost__the_others_are_moved_and_none_is_spoilt) {
   Places places(20, kData);
   std::vector<Bytes> frames;
   for (std::uint8_t n = 1; n < 20; n++) frames.push_back(reply(n));
@@ -63,7 +63,7 @@ TEST_F(bulk_lane, one_lost__the_others_are_moved_and_none_is_spoilt) {
   EXPECT_GT(b_->counters().bulk_moved, 0U);
 }
 
-TEST_F(bulk_lane, any_order__each_swap_is_put_right) {
+TEST_F(bulk_socket, any_order__each_swap_is_put_right) {
   for (unsigned seed = 1; seed <= 30; seed++) {
     Places places(24, kData);
     std::vector<Bytes> frames;
@@ -79,7 +79,7 @@ TEST_F(bulk_lane, any_order__each_swap_is_put_right) {
 }
 
 // Frames that are shorter or longer than their place, or that have none, are handed over whole.
-TEST_F(bulk_lane, others__are_put_together_again) {
+TEST_F(bulk_socket, others__are_put_together_again) {
   Places places(8, kData);
   const std::vector<Bytes> frames{reply(100, 28),  reply(0), reply(101, 1400),
                                   reply(102, 400), reply(1), reply(103, kData)};
@@ -94,7 +94,7 @@ TEST_F(bulk_lane, others__are_put_together_again) {
 }
 
 // A path that is no longer to take large messages leaves them to the ring, and no frame is lost meanwhile.
-TEST_F(bulk_lane, forgone__frames_come_by_the_ring_and_back) {
+TEST_F(bulk_socket, forgone__frames_come_by_the_ring_and_back) {
   Places places(30, kData);
   pass({reply(0)}, places);
   const auto by_ring = [&](std::uint8_t number) {
@@ -122,7 +122,7 @@ TEST_F(bulk_lane, forgone__frames_come_by_the_ring_and_back) {
 }
 
 // Whichever filter cannot be changed, one of the two sockets takes large messages.
-TEST_F(bulk_lane, filter_of_the_ring_cannot_be_set__not_begun) {
+TEST_F(bulk_socket, filter_of_the_ring_cannot_be_set__not_begun) {
   b_ = open("v1");
   filter_lock(b_->descriptor());
   EXPECT_FALSE(b_->bulk_path()->expect());
@@ -133,7 +133,7 @@ TEST_F(bulk_lane, filter_of_the_ring_cannot_be_set__not_begun) {
   EXPECT_EQ(b_->bulk_path()->receive(places, 64), 0U) << "both take it";
 }
 
-TEST_F(bulk_lane, filter_of_the_ring_cannot_be_set__not_ended) {
+TEST_F(bulk_socket, filter_of_the_ring_cannot_be_set__not_ended) {
   Places places(4, kData);
   filter_lock(b_->descriptor());
   EXPECT_FALSE(b_->bulk_path()->forgo());
@@ -142,7 +142,7 @@ TEST_F(bulk_lane, filter_of_the_ring_cannot_be_set__not_ended) {
   EXPECT_TRUE(places.got[0]);
 }
 
-TEST_F(bulk_lane, filter_of_the_lane_cannot_be_set__by_the_ring_until_there_is_a_new_lane) {
+TEST_F(bulk_socket, filter_of_the_bulk_cannot_be_set__by_the_ring_until_there_is_a_new_bulk) {
   Places places(4, kData);
   ASSERT_TRUE(b_->bulk_path()->forgo());
   filter_lock(b_->bulk_path()->descriptor());
@@ -157,7 +157,7 @@ TEST_F(bulk_lane, filter_of_the_lane_cannot_be_set__by_the_ring_until_there_is_a
 }
 
 // A frame that waits in the bulk socket is read although the socket takes no more.
-TEST_F(bulk_lane, forgone_with_a_frame_in_it__not_lost) {
+TEST_F(bulk_socket, forgone_with_a_frame_in_it__not_lost) {
   Places places(4, kData);
   frame_send(*a_, reply(0));
   pollfd wait{b_->bulk_path()->descriptor(), POLLIN, 0};

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // GSO batches: proven before they are relied on, given up when they are lost.
-#include "tests/protocol/lane_fixture.h"
+#include "tests/protocol/bulk_fixture.h"
 
 namespace omx::protocol::test {
 namespace {
 
 // NICs that announce segmentation and cannot do it. Single datagrams arrive, so a single probe would too.
-TEST_F(LaneTest, no_trains__large_messages_go_by_the_link) {
+TEST_F(BulkTest, no_trains__large_messages_go_by_the_link) {
   network.faults.no_trains = true;
-  open_lanes();
+  open_bulk_paths();
   for (int i = 0; i < 20; i++) {
     for (const std::size_t length : {20000, 50000, 1000000}) exchange(*a, to_b, *b, length);
     network.run_for(20 * kMillisecond);
   }
-  EXPECT_FALSE(to_b->bulk.lane_out);
-  EXPECT_EQ(a->counters[Counter::send_pull_reply_lane], 0U);
+  EXPECT_FALSE(to_b->bulk.out);
+  EXPECT_EQ(a->counters[Counter::send_pull_reply_bulk], 0U);
   EXPECT_EQ(b->counters[Counter::pull_rerequest_timer] + b->counters[Counter::pull_rerequest_gap], 0U);
   EXPECT_EQ(a->counters[Counter::trains_refused], 1U) << "said once";
   int told = 0;
@@ -22,33 +22,33 @@ TEST_F(LaneTest, no_trains__large_messages_go_by_the_link) {
   EXPECT_EQ(told, 1);
 }
 
-TEST_F(LaneTest, no_trains__later__what_is_lost_goes_singly) {
-  open_lanes();
+TEST_F(BulkTest, no_trains__later__what_is_lost_goes_singly) {
+  open_bulk_paths();
   make_known();
   network.faults.no_trains = true;
   const TimeNs began = network.now;
   for (int i = 0; i < 10; i++) exchange(*a, to_b, *b, 1000000);
   EXPECT_LT(network.now - began, kSecond);
-  EXPECT_FALSE(to_b->bulk.lane_out && to_a->bulk.lane_in);
+  EXPECT_FALSE(to_b->bulk.out && to_a->bulk.in);
 }
 
 // All frames go by UDP.
-class UdpTrainTest : public LaneTest {
+class UdpTrainTest : public BulkTest {
  protected:
   static Config by_udp(std::uint8_t host) {
-    Config config = with_lane(host);
-    config.lane_at_nic = true;
-    config.lane_fragments = false;
+    Config config = with_bulk(host);
+    config.bulk_at_nic = true;
+    config.bulk_fragments = false;
     return config;
   }
   void open_by_udp() {
     open(by_udp(1), by_udp(2));
     // The address of a bulk path belongs to the NIC id here, but the network of these tests has NIC ids of
     // its own.
-    to_a->bulk.lane = by_udp(1).lane;
-    to_b->bulk.lane = by_udp(2).lane;
-    (*a)->state().lanes.lane_owners[{to_b->bulk.lane.ip, to_b->bulk.lane.port}] = to_b;
-    (*b)->state().lanes.lane_owners[{to_a->bulk.lane.ip, to_a->bulk.lane.port}] = to_a;
+    to_a->bulk.address = by_udp(1).bulk_address;
+    to_b->bulk.address = by_udp(2).bulk_address;
+    (*a)->state().bulk.owners[{to_b->bulk.address.ip, to_b->bulk.address.port}] = to_b;
+    (*b)->state().bulk.owners[{to_a->bulk.address.ip, to_a->bulk.address.port}] = to_a;
   }
 };
 
@@ -57,14 +57,14 @@ TEST_F(UdpTrainTest, works__trains_after_the_proof) {
   exchange(*a, to_b, *b, 20000);
   EXPECT_LE(a->trains, 2U) << "two probes, and nothing else before they are answered";
   network.run_for(kMillisecond);
-  EXPECT_TRUE(to_b->bulk.lane_out);
+  EXPECT_TRUE(to_b->bulk.out);
   exchange(*a, to_b, *b, 20000);
   EXPECT_GT(a->trains, 10U);
 }
 
-TEST_F(UdpTrainTest, no_lane__trains_without_a_proof) {
+TEST_F(UdpTrainTest, no_bulk__trains_without_a_proof) {
   Config first, second;
-  first.lane_at_nic = second.lane_at_nic = true;
+  first.bulk_at_nic = second.bulk_at_nic = true;
   open(first, second);
   exchange(*a, to_b, *b, 20000);
   EXPECT_GT(a->trains, 10U);
@@ -79,20 +79,20 @@ TEST_F(UdpTrainTest, no_trains__all_arrives_singly) {
     exchange(*b, to_a, *a, length);
   }
   EXPECT_LT(network.now - began, 200 * kMillisecond);
-  EXPECT_FALSE(to_b->bulk.lane_out || to_a->bulk.lane_out);
+  EXPECT_FALSE(to_b->bulk.out || to_a->bulk.out);
   EXPECT_EQ(a->counters[Counter::resend_timeout] + b->counters[Counter::resend_timeout], 0U);
 }
 
 TEST_F(UdpTrainTest, no_trains__later__recovers) {
   open_by_udp();
   for (int i = 0; i < 3; i++) exchange(*a, to_b, *b, 1000000);
-  ASSERT_TRUE(to_b->bulk.lane_out);
+  ASSERT_TRUE(to_b->bulk.out);
   network.faults.no_trains = true;
   const TimeNs began = network.now;
   for (int i = 0; i < 20; i++) exchange(*a, to_b, *b, 20000);
   for (int i = 0; i < 5; i++) exchange(*a, to_b, *b, 1000000);
   EXPECT_LT(network.now - began, kSecond);
-  EXPECT_FALSE(to_b->bulk.lane_out);
+  EXPECT_FALSE(to_b->bulk.out);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bulk paths (UDP lanes): the peer that owns an address, and how far a path is trusted.
+// Bulk paths: the peer that owns an address, and how far a path is trusted.
 #pragma once
 
 #include <array>
@@ -13,31 +13,31 @@
 
 namespace omx::protocol {
 
-struct LaneKey {
+struct BulkKey {
   std::array<std::uint8_t, 16> ip{};
   std::uint16_t port = 0;
-  bool operator==(const LaneKey&) const = default;
+  bool operator==(const BulkKey&) const = default;
 };
 
-struct LaneKeyHash {
-  std::size_t operator()(const LaneKey& key) const {
+struct BulkKeyHash {
+  std::size_t operator()(const BulkKey& key) const {
     std::uint64_t halves[2];
     std::memcpy(halves, key.ip.data(), sizeof halves);
     return static_cast<std::size_t>((halves[0] ^ halves[1] ^ key.port) * 0x9E3779B97F4A7C15ULL);
   }
 };
 
-using LaneOwners = std::unordered_map<LaneKey, Peer*, LaneKeyHash>;
+using BulkOwners = std::unordered_map<BulkKey, Peer*, BulkKeyHash>;
 
 // Trust in one direction of a bulk path that failed. It takes one word, because a large job has many idle
 // peers.
-struct LaneTrust {
+struct BulkTrust {
   TimeNs from : 56 = 0;     // no use before
   TimeNs failures : 8 = 0;  // forgotten after the path worked for long
 };
 
 // Data that peers announced by our bulk path.
-struct LaneAwaited {
+struct BulkAwaited {
   struct Message {
     Peer* from = nullptr;
     Seqnum number = 0;  // newest number; those before it are awaited, too
@@ -46,7 +46,7 @@ struct LaneAwaited {
   TimeNs progress = 0;   // when the last frame of one of `answers` came
   bool replies = false;  // data sent before their announcement, or messages beyond `messages`
   bool more = false;     // answers beyond `answers`
-  std::array<std::uint32_t, 8> answers{};  // answers to pulls of which more comes (wire::lane_answer())
+  std::array<std::uint32_t, 8> answers{};  // answers to pulls of which more comes (wire::bulk_answer())
   std::size_t answer_count = 0;
   std::array<Message, 8> messages;
   std::size_t count = 0;

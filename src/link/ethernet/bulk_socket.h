@@ -17,11 +17,11 @@
 
 namespace omx::link {
 
-class BulkLane {
+class BulkSocket {
  public:
-  BulkLane() = default;
-  BulkLane(const BulkLane&) = delete;
-  BulkLane& operator=(const BulkLane&) = delete;
+  BulkSocket() = default;
+  BulkSocket(const BulkSocket&) = delete;
+  BulkSocket& operator=(const BulkSocket&) = delete;
 
   // Opens the socket. Returns false when the socket or memory cannot be had, or when the receive buffer
   // would be too small. A buffer is too small without CAP_NET_ADMIN and with a low net.core.rmem_max. The

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // When a sleeping receiver is woken for frames by the bulk path (docs/reference/wire.md 15): before the end,
 // and in the middle of a long message.
+#include "protocol/state/bulk_awaited.h"
 #include "protocol/actions/pull_schedule.h"
-#include "protocol/state/lane_awaited.h"
 #include "protocol/state/pull_slots.h"
 #include "tests/protocol/support.h"
 #include "wire/codec.h"
@@ -13,17 +13,17 @@ namespace {
 constexpr std::uint32_t kMtu = 9000;
 const std::size_t kTrain = wire::frames_of_train(kMtu - 28);
 
-class LaneBellTest : public PairTest {
+class BulkBellTest : public PairTest {
  protected:
   void SetUp() override {
     const auto config = [](std::uint8_t host) {
-      Config c = with_lane(host, kMtu);
-      c.lane_window = 2 << 20;
+      Config c = with_bulk(host, kMtu);
+      c.bulk_window = 2 << 20;
       return c;
     };
     open(config(1), config(2));
     exchange(*a, to_b, *b, 100000);
-    ASSERT_TRUE(to_a->bulk.lane_in);
+    ASSERT_TRUE(to_a->bulk.in);
     (*b)->set_drowsy(network.now, true);
     network.faults.drop = [this](const Bytes& frame) {
       note(frame);
@@ -34,7 +34,7 @@ class LaneBellTest : public PairTest {
   static bool is_announcement(const Bytes& frame) {
     wire::Probe packet;
     return type_of(frame) == wire::PacketType::probe &&
-           wire::decode_probe(frame, packet) == wire::Drop::none && (packet.flags & wire::kFlagLaneProbe);
+           wire::decode_probe(frame, packet) == wire::Drop::none && (packet.flags & wire::kFlagBulkProbe);
   }
   static wire::PacketType type_of(const Bytes& frame) {
     wire::Head head;
@@ -59,11 +59,11 @@ class LaneBellTest : public PairTest {
   bool left_at_once = false;
 };
 
-TEST(LaneAnnouncedBefore, at_the_beginning_of_a_train_and_long_enough_before_the_end) {
+TEST(BulkAnnouncedBefore, at_the_beginning_of_a_train_and_long_enough_before_the_end) {
   for (const std::uint32_t unit : {1408U, 8928U, 65400U}) {
     const std::uint32_t train = std::max(wire::frames_of_train(unit + 48), 1U);
     for (std::uint32_t frames = 1; frames <= 64; frames++) {
-      const std::uint32_t before = wire::lane_announced_before(frames, train, unit);
+      const std::uint32_t before = wire::bulk_announced_before(frames, train, unit);
       ASSERT_LT(before, frames);
       EXPECT_EQ(before % train, 0U);
       EXPECT_TRUE(before == 0 || (frames - before) * unit >= 160U * 1024);
@@ -72,7 +72,7 @@ TEST(LaneAnnouncedBefore, at_the_beginning_of_a_train_and_long_enough_before_the
   }
 }
 
-TEST_F(LaneBellTest, the_end_is_announced_ahead_of_its_last_frames) {
+TEST_F(BulkBellTest, the_end_is_announced_ahead_of_its_last_frames) {
   exchange(*a, to_b, *b, 300000);
   ASSERT_EQ(rings(), 1U) << sent;
   EXPECT_GE(after_last(), 160U * 1024 / 9000);
@@ -81,13 +81,13 @@ TEST_F(LaneBellTest, the_end_is_announced_ahead_of_its_last_frames) {
 
 // A link sends bulk path frames before frames of its own. Without a flush a sleeping receiver would be woken
 // only at the end.
-TEST_F(LaneBellTest, an_announcement_does_not_wait_for_what_follows_it) {
+TEST_F(BulkBellTest, an_announcement_does_not_wait_for_what_follows_it) {
   exchange(*a, to_b, *b, 300000);
   ASSERT_EQ(rings(), 1U) << sent;
   EXPECT_TRUE(left_at_once);
 }
 
-TEST_F(LaneBellTest, a_long_message_rings_midway_too) {
+TEST_F(BulkBellTest, a_long_message_rings_midway_too) {
   exchange(*a, to_b, *b, 1 << 20);
   EXPECT_EQ(rings(), 2U) << sent;
   const std::size_t first = sent.find('!'), replies = sent.size() - 2;
@@ -96,7 +96,7 @@ TEST_F(LaneBellTest, a_long_message_rings_midway_too) {
   EXPECT_LT(first, replies / 4);
 }
 
-TEST_F(LaneBellTest, messages_in_a_row_do_not) {
+TEST_F(BulkBellTest, messages_in_a_row_do_not) {
   constexpr std::size_t kMessages = 6, kLength = 1 << 20;
   std::vector<Request*> receives;
   for (std::size_t i = 0; i < kMessages; i++) {
@@ -109,8 +109,8 @@ TEST_F(LaneBellTest, messages_in_a_row_do_not) {
 }
 
 // The answer was announced before all of it came, and nothing else would wake a sleeping receiver then.
-TEST_F(LaneBellTest, an_announced_answer_is_awaited_until_it_is_whole) {
-  network.faults.hold_lane = true;
+TEST_F(BulkBellTest, an_announced_answer_is_awaited_until_it_is_whole) {
+  network.faults.hold_bulk = true;
   Bytes& in = room(300000);
   Request* r = receive(*b, in, 5);
   send(*a, to_b, message(300000), 5);
@@ -119,31 +119,31 @@ TEST_F(LaneBellTest, an_announced_answer_is_awaited_until_it_is_whole) {
   const auto held = network.held;
   ASSERT_GT(held.size(), 2 * kTrain);
   for (std::size_t i = 0; i < held.size(); i++) {
-    ASSERT_TRUE((*b)->lane_awaited(network.now)) << i << " of " << held.size();
+    ASSERT_TRUE((*b)->bulk_awaited(network.now)) << i << " of " << held.size();
     network.inject(held[i]);
     network.run_for(6'000);
-    (*b)->lane_came();
+    (*b)->bulk_came();
   }
-  EXPECT_FALSE((*b)->lane_awaited(network.now));
+  EXPECT_FALSE((*b)->bulk_awaited(network.now));
   EXPECT_EQ(wait(*b, r).status, Status::success);
 }
 
-TEST_F(LaneBellTest, an_announcement_that_comes_late_is_of_no_interest) {
+TEST_F(BulkBellTest, an_announcement_that_comes_late_is_of_no_interest) {
   network.faults.late = [](const Bytes& frame) { return is_announcement(frame) ? TimeNs{100'000} : 0; };
   exchange(*a, to_b, *b, 300000);
-  (*b)->lane_came();
-  ASSERT_FALSE((*b)->lane_awaited(network.now));
+  (*b)->bulk_came();
+  ASSERT_FALSE((*b)->bulk_awaited(network.now));
   network.run_for(150'000);
   ASSERT_EQ(rings(), 1U);
-  EXPECT_FALSE((*b)->lane_awaited(network.now));
+  EXPECT_FALSE((*b)->bulk_awaited(network.now));
 }
 
 // The data of a pull are held back, so that the pull runs and all its answers are missing.
-class LaneAnswerTest : public LaneBellTest {
+class BulkAnswerTest : public BulkBellTest {
  protected:
   void SetUp() override {
-    LaneBellTest::SetUp();
-    network.faults.hold_lane = true;
+    BulkBellTest::SetUp();
+    network.faults.hold_bulk = true;
     incoming = receive(*b, room(300000), 5);
     send(*a, to_b, message(300000), 5);
     EXPECT_TRUE(network.run_until([&] { return rings() == 1; }, kSecond));
@@ -152,7 +152,7 @@ class LaneAnswerTest : public LaneBellTest {
     ASSERT_NE(pull, nullptr);
     network.run_for(
         1'100'000);  // the announced frames are no longer awaited, and no request was repeated yet
-    state().lanes.lane_awaited = {};
+    state().bulk.awaited = {};
   }
   State& state() { return (*b)->state(); }
   Pull* find_pull() {
@@ -162,20 +162,20 @@ class LaneAnswerTest : public LaneBellTest {
   }
   void announce(Peer& from, std::uint32_t answer) {
     state().now = network.now;
-    lane_announced(state(), from, std::nullopt, answer);
+    bulk_announced(state(), from, std::nullopt, answer);
   }
   void others_came() {
     state().now = network.now;
-    (*b)->lane_came();
+    (*b)->bulk_came();
   }
-  bool awaited() { return (*b)->lane_awaited(network.now); }
-  std::uint32_t answer_until(std::uint32_t frame) const { return wire::lane_answer(pull->handle, frame); }
+  bool awaited() { return (*b)->bulk_awaited(network.now); }
+  std::uint32_t answer_until(std::uint32_t frame) const { return wire::bulk_answer(pull->handle, frame); }
 
   Request* incoming = nullptr;
   Pull* pull = nullptr;
 };
 
-TEST_F(LaneAnswerTest, none_that_nobody_asked_for) {
+TEST_F(BulkAnswerTest, none_that_nobody_asked_for) {
   for (const std::uint32_t answer : {1U, 0xFFC00000U, 0xFFFFFFFFU, answer_until(pull->frames + 300)}) {
     if (answer == answer_until(0)) continue;
     announce(*to_a, answer);
@@ -183,9 +183,9 @@ TEST_F(LaneAnswerTest, none_that_nobody_asked_for) {
   }
 }
 
-TEST_F(LaneAnswerTest, none_to_a_pull_from_somebody_else) {
+TEST_F(BulkAnswerTest, none_to_a_pull_from_somebody_else) {
   Peer other;
-  other.bulk.lane = to_a->bulk.lane;
+  other.bulk.address = to_a->bulk.address;
   announce(other, answer_until(0));
   EXPECT_FALSE(awaited());
   announce(*to_a, answer_until(0));
@@ -193,24 +193,24 @@ TEST_F(LaneAnswerTest, none_to_a_pull_from_somebody_else) {
 }
 
 // A request for a part of a block, as in a repetition.
-TEST_F(LaneAnswerTest, one_that_ends_within_a_block) {
+TEST_F(BulkAnswerTest, one_that_ends_within_a_block) {
   const PullBlock& block = pull->block(0);
   ASSERT_GT(block.frames, 3U);
   announce(*to_a, answer_until(block.first + 2));
   EXPECT_TRUE(awaited());
 }
 
-TEST_F(LaneAnswerTest, each_once) {
+TEST_F(BulkAnswerTest, each_once) {
   for (int i = 0; i < 20; i++) announce(*to_a, answer_until(pull->block(0).first + 2));
-  EXPECT_EQ(state().lanes.lane_awaited.answer_count, 1U);
+  EXPECT_EQ(state().bulk.awaited.answer_count, 1U);
 }
 
 // A receiver without room for more announcements waits for all frames that may come, until the time is over.
-TEST_F(LaneAnswerTest, more_than_there_is_room_for) {
+TEST_F(BulkAnswerTest, more_than_there_is_room_for) {
   const PullBlock& block = pull->block(1);
   ASSERT_GT(block.frames, 12U);
   for (std::uint32_t i = 0; i < 12; i++) announce(*to_a, answer_until(block.first + i));
-  EXPECT_TRUE(state().lanes.lane_awaited.more);
+  EXPECT_TRUE(state().bulk.awaited.more);
   others_came();
   EXPECT_TRUE(awaited());
   network.run_for(1'100'000);
@@ -218,7 +218,7 @@ TEST_F(LaneAnswerTest, more_than_there_is_room_for) {
 }
 
 // The data of one pull do not come, while those of others do.
-TEST_F(LaneAnswerTest, waiting_ends_though_others_send) {
+TEST_F(BulkAnswerTest, waiting_ends_though_others_send) {
   announce(*to_a, answer_until(0));
   for (int i = 0; i < 4; i++) {
     network.run_for(300'000);
@@ -227,15 +227,15 @@ TEST_F(LaneAnswerTest, waiting_ends_though_others_send) {
   EXPECT_FALSE(awaited());
 }
 
-TEST_F(LaneAnswerTest, none_by_a_lane_that_failed) {
-  to_a->bulk.lane_in = false;
+TEST_F(BulkAnswerTest, none_by_a_bulk_that_failed) {
+  to_a->bulk.in = false;
   announce(*to_a, answer_until(0));
   EXPECT_FALSE(awaited());
 }
 
 // For a peer without the feature, the announcement follows the answer and names none. It waits for one poll
 // at most.
-TEST_F(LaneBellTest, who_does_not_know_it_is_not_told_ahead) {
+TEST_F(BulkBellTest, who_does_not_know_it_is_not_told_ahead) {
   to_b->agreed.features &= static_cast<std::uint16_t>(~wire::kFeatureAhead);
   exchange(*a, to_b, *b, 300000);
   ASSERT_EQ(rings(), 1U) << sent;
@@ -243,14 +243,14 @@ TEST_F(LaneBellTest, who_does_not_know_it_is_not_told_ahead) {
 }
 
 // All of a message that can be requested at once is requested, whether a wake-up comes half-way or not.
-TEST_F(LaneBellTest, a_bell_midway_costs_no_turn) {
+TEST_F(BulkBellTest, a_bell_midway_costs_no_turn) {
   std::size_t midway = 0;
   for (std::size_t length = 260'000; length < 2'000'000; length += 37'000) {
     for (const std::uint32_t blocks : {1U, 2U, 4U}) {
       Pull p;
       State& s = (*b)->state();
       p.peer = to_a;
-      p.by_lane = true;
+      p.by_bulk = true;
       p.unit = 1440;
       p.length = static_cast<std::uint32_t>(length);
       p.frames = (p.length + p.unit - 1) / p.unit;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "link/udp/udp_lane.h"
+#include "link/udp/udp_bulk_socket.h"
 
 #include <algorithm>
 #include <cassert>
@@ -22,7 +22,7 @@ constexpr std::size_t kFrames = wire::kGsoBatchFrames;
 // The memory that a GSO batch is received into. If the places of its data are known, the batch lies in
 // `headers`, places, and for what is longer than expected in `rest`. Frames that are not where they were
 // expected are assembled in `joined`.
-struct UdpLane::Memory {
+struct UdpBulkSocket::Memory {
   std::byte headers[kFrames][wire::kMediumHeaderMost];
   std::size_t header = 0;  // bytes of each
   iovec places[kFrames];
@@ -33,10 +33,10 @@ struct UdpLane::Memory {
   std::byte joined[kDatagramMost];
 };
 
-UdpLane::UdpLane(Beside beside, LinkCounters& counters) : beside_(beside), counters_(counters) {}
-UdpLane::~UdpLane() = default;
+UdpBulkSocket::UdpBulkSocket(Beside beside, LinkCounters& counters) : beside_(beside), counters_(counters) {}
+UdpBulkSocket::~UdpBulkSocket() = default;
 
-bool UdpLane::open(const std::optional<InterfaceAddress>& own, std::uint32_t mtu, std::uint16_t port) {
+bool UdpBulkSocket::open(const std::optional<InterfaceAddress>& own, std::uint32_t mtu, std::uint16_t port) {
   if (!own) {
     errno = EADDRNOTAVAIL;
     return false;
@@ -61,26 +61,26 @@ bool UdpLane::open(const std::optional<InterfaceAddress>& own, std::uint32_t mtu
   return fd_.open();
 }
 
-wire::TxFrame& UdpLane::begin(const wire::LaneAddress& to, std::uint32_t max_segments) {
+wire::TxFrame& UdpBulkSocket::begin(const wire::BulkAddress& to, std::uint32_t max_segments) {
   assert(batch_);
   to_ = to;
   return batch_->begin(fd_.get(), max_segments);
 }
 
-void UdpLane::commit() {
+void UdpBulkSocket::commit() {
   assert(batch_);
   batch_->commit(fd_.get(), to_, own_.ifindex);
 }
 
-void UdpLane::flush() {
+void UdpBulkSocket::flush() {
   if (batch_) batch_->flush(fd_.get());
 }
 
 // Prepares the pieces for a GSO batch. Its frames have one size, and the last may be shorter. Returns for
 // how many frames there are places.
-std::size_t UdpLane::prepare(BulkHandler& handler) {
+std::size_t UdpBulkSocket::prepare(BulkHandler& handler) {
   Memory& m = *memory_;
-  const std::size_t known = handler.lane_places(m.places, m.header);
+  const std::size_t known = handler.udp_bulk_places(m.places, m.header);
   std::size_t bytes = 0, count = 0;
   while (count < known) {
     const std::size_t length = m.places[count].iov_len;
@@ -96,7 +96,7 @@ std::size_t UdpLane::prepare(BulkHandler& handler) {
 }
 
 // Copies bytes of the GSO batch to `out`, wherever they lie.
-void UdpLane::gather(std::size_t offset, std::size_t length, std::byte* out) const {
+void UdpBulkSocket::gather(std::size_t offset, std::size_t length, std::byte* out) const {
   const Memory& m = *memory_;
   for (std::size_t i = 0; i < m.piece_count && length > 0; i++) {
     const iovec& piece = m.pieces[i];
@@ -114,7 +114,8 @@ void UdpLane::gather(std::size_t offset, std::size_t length, std::byte* out) con
 
 // Hands the frames of a batch over. First all frames are judged, and those out of place assembled: what must
 // be moved may belong where another frame's data lie now.
-void UdpLane::hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& batch, NicId sender) {
+void UdpBulkSocket::hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& batch,
+                              NicId sender) {
   Memory& m = *memory_;
   const std::size_t bytes = batch.bytes, segment = batch.segment;
   const bool aligned = places > 0 && (segment == m.header + m.places[0].iov_len || bytes <= segment);
@@ -144,7 +145,7 @@ void UdpLane::hand_over(BulkHandler& handler, std::size_t places, const UdpArriv
   if (frames > 1) counters_.gso_batches_received++;
 }
 
-std::size_t UdpLane::receive(BulkHandler& handler, std::size_t budget) {
+std::size_t UdpBulkSocket::receive(BulkHandler& handler, std::size_t budget) {
   std::size_t frames = 0, looked_at = 0;
   while (fd_.open() && looked_at < budget) {
     const std::size_t places = prepare(handler);
@@ -152,7 +153,7 @@ std::size_t UdpLane::receive(BulkHandler& handler, std::size_t budget) {
     if (!batch) break;
     counters_.receive_batches++;
     looked_at += batch->frames();
-    const NicId sender = handler.lane_sender(batch->from);
+    const NicId sender = handler.bulk_sender(batch->from);
     if (sender == 0 || batch->bytes < wire::kHeadBytes || batch->cut || batch->bytes > kDatagramMost ||
         batch->frames() > kFrames) {
       counters_.frames_ignored += batch->frames();
@@ -160,7 +161,7 @@ std::size_t UdpLane::receive(BulkHandler& handler, std::size_t budget) {
     }
     frames += batch->frames();
     hand_over(handler, places, *batch, sender);
-    if (!handler.lane_more()) break;
+    if (!handler.bulk_more()) break;
   }
   return frames;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "link/ethernet/bulk_lane.h"
+#include "link/ethernet/bulk_socket.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ FilterProgram filter_of(std::uint32_t ifindex, std::uint8_t endpoint) {
   rule.endpoint = endpoint;
   rule.ifindex = ifindex;
   rule.board_frames = false;
-  rule.lane = Lane::bulk;
+  rule.frames = FrameClass::bulk;
   return packet_filter_build(rule);
 }
 
@@ -46,7 +46,7 @@ void close_later(OwnFd socket) {
 
 }  // namespace
 
-bool BulkLane::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t mtu) {
+bool BulkSocket::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t mtu) {
   OwnFd socket = packet_socket_new();
   if (!socket.open()) return false;
   const int fd = socket.get();
@@ -63,17 +63,17 @@ bool BulkLane::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t 
   return false;
 }
 
-bool BulkLane::admit(bool frames) const {
+bool BulkSocket::admit(bool frames) const {
   if (!fd_.open()) return false;
   return (frames ? packet_filter_attach(fd_.get(), filter_of(ifindex_, endpoint_)) : drop_all(fd_.get())) ==
          0;
 }
 
-void BulkLane::close() {
+void BulkSocket::close() {
   if (fd_.open()) close_later(std::move(fd_));
 }
 
-bool BulkLane::fit(std::uint32_t mtu) {
+bool BulkSocket::fit(std::uint32_t mtu) {
   // A slot has one byte more than a frame, so that a cut frame is noticed. It fills whole cache lines.
   const std::size_t slot = (mtu + wire::kEthernetHeader + 1 + 63) & ~std::size_t{63};
   if (!fd_.open() || slot <= slot_) return true;
@@ -91,7 +91,7 @@ bool BulkLane::fit(std::uint32_t mtu) {
 
 // Points the messages at where frames go. The data of a frame whose place is known go to that place. The
 // slot keeps room for the data, so that an unexpected frame can be put together there.
-void BulkLane::prepare(std::size_t count, std::size_t places) {
+void BulkSocket::prepare(std::size_t count, std::size_t places) {
   for (std::size_t i = 0; i < count; i++) {
     iovec* pieces = batch_->pieces[i];
     msghdr& message = batch_->messages[i].msg_hdr;
@@ -111,7 +111,7 @@ void BulkLane::prepare(std::size_t count, std::size_t places) {
 
 // Decides what became of a frame. All frames of a batch are judged before the first is handed over. A frame
 // that must be moved may belong where a later frame's data lie now.
-void BulkLane::judge(BulkHandler& handler, std::size_t i) {
+void BulkSocket::judge(BulkHandler& handler, std::size_t i) {
   const msghdr& message = batch_->messages[i].msg_hdr;
   const std::size_t length = batch_->messages[i].msg_len;
   if (message.msg_flags & MSG_TRUNC) {  // the MTU grew, and refresh() has not seen it yet
@@ -130,7 +130,7 @@ void BulkLane::judge(BulkHandler& handler, std::size_t i) {
               std::min(length - wire::kBulkHeader, place.iov_len));
 }
 
-std::size_t BulkLane::receive(BulkHandler& handler, std::size_t budget, LinkCounters& counters) {
+std::size_t BulkSocket::receive(BulkHandler& handler, std::size_t budget, LinkCounters& counters) {
   assert(fd_.open());
   assert(memory_);
   std::size_t frames = 0;

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bulk paths: large messages travel by UDP where both ends have it (docs/reference/wire.md 15). A sender
+// hands the kernel a whole block at once, and the receiver takes it at once. Raw frames cost a call and a
+// walk through the network stack each.
+// With the first message that would gain, the sender shows by a probe that it reaches the peer's bulk path.
+// From then on pulls ask for their data there, and medium messages go there. A short frame by the link tells
+// the receiver to poll the bulk path. Data that then do not come go by the link again.
+#include "protocol/state/bulk_trust.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "protocol/counters.h"
+#include "protocol/state/bulk_types.h"
+#include "protocol/state/news.h"
+#include "protocol/state/peer.h"
+#include "protocol/state/request.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+#include "wire/udp_nic.h"
+
+namespace omx::protocol {
+
+namespace {
+
+constexpr TimeNs kDistrustFirst = 100 * kMillisecond;
+constexpr unsigned kDistrustMost = 13;
+constexpr TimeNs kForgiven = 60'000 * kMillisecond;
+// The score of losses: a message that had to be sent again adds kLoss, any other subtracts 1.
+constexpr std::uint8_t kLossesMost = 8, kLoss = 2;
+
+void distrust(State& s, BulkTrust& trust) {
+  s.count(Counter::bulk_fallback)++;
+  trust.from = s.now + (kDistrustFirst << trust.failures);
+  if (trust.failures < kDistrustMost) trust.failures++;
+}
+
+}  // namespace
+
+void bulk_out_set(Peer& p, bool works) {
+  if (p.bulk.out == works) return;
+  p.bulk.out = works;
+  p.bulk.losses = p.bulk.offers = 0;
+}
+
+void bulk_trust_again(const State& s, BulkTrust& trust) {
+  if (s.now - trust.from > kForgiven) trust.failures = 0;
+}
+
+void bulk_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
+  const bool shared =
+      s.config.bulk_address.present() && (ext.features & wire::kFeatureBulk) &&
+      p.agreed.mode == wire::Mode::omx && p.agreed.near_frame == 0 &&
+      wire::bulk_same_network(s.config.bulk_address, ext.bulk_address, s.config.bulk_network_bits);
+  // A datagram that holds one frame has no advantage over the frame itself. An exception is a link whose
+  // frames are datagrams, too.
+  const bool several =
+      2U * std::min(s.config.bulk_address.frame, ext.bulk_address.frame) <= wire::kGsoBatchBytes;
+  const bool gains = shared && (several || !s.config.bulk_fragments);
+  const bool its_own = !s.config.bulk_at_nic || wire::udp_nic(ext.bulk_address.ip) == p.nic;
+  const wire::BulkAddress bulk = gains && its_own ? ext.bulk_address : wire::BulkAddress{};
+  if (bulk == p.bulk.address) return;
+  bulk_forget(s, p);
+  if (!bulk.present()) return;
+  // Two NICs cannot have the same address: a peer that claims the address of another is wrong, or lies. On
+  // one NIC, a port belongs to the endpoint that opened last.
+  try {
+    const auto [owner, added] = s.bulk.owners.try_emplace({bulk.ip, bulk.port}, &p);
+    if (!added && owner->second->nic != p.nic) return;
+    if (!added) {
+      bulk_forget(s, *owner->second);
+      s.bulk.owners.insert_or_assign({bulk.ip, bulk.port}, &p);
+    }
+    p.bulk.address = bulk;
+  } catch (const std::bad_alloc&) {  // the peer stays without a bulk path
+  }
+}
+
+NicId bulk_owner(const State& s, const wire::BulkAddress& from) {
+  const auto owner = s.bulk.owners.find({from.ip, from.port});
+  return owner == s.bulk.owners.end() ? 0 : owner->second->nic;
+}
+
+void bulk_forget(State& s, Peer& p) {
+  const auto owner = s.bulk.owners.find({p.bulk.address.ip, p.bulk.address.port});
+  if (owner != s.bulk.owners.end() && owner->second == &p) s.bulk.owners.erase(owner);
+  p.bulk.address = {};
+  p.bulk.in = p.bulk.out = p.bulk.trains_fail = false;
+  p.bulk.in_trust = p.bulk.out_trust = {};
+  p.bulk.probe_due = 0;
+  p.bulk.losses = p.bulk.offers = 0;
+  BulkAwaited& w = s.bulk.awaited;
+  const auto end = w.messages.begin() + static_cast<std::ptrdiff_t>(w.count);
+  const auto left =
+      std::remove_if(w.messages.begin(), end, [&](const BulkAwaited::Message& m) { return m.from == &p; });
+  w.count = static_cast<std::size_t>(left - w.messages.begin());
+}
+
+void bulk_trains_fail(State& s, Peer& p) {
+  if (p.bulk.out || std::exchange(p.bulk.trains_fail, true)) return;
+  s.count(Counter::trains_refused)++;
+  news_trains(s, p);
+}
+
+namespace {
+
+// Notes that a GSO batch was lost. train_passed() notes that one was not.
+void train_lost(State& s, Peer& p) {
+  if (!p.bulk.out || (p.bulk.losses += kLoss) < kLossesMost) return;
+  bulk_out_set(p, false);
+  distrust(s, p.bulk.out_trust);
+  p.bulk.probe_due = p.bulk.out_trust.from;
+}
+
+void train_passed(Peer& p) {
+  if (p.bulk.losses > 0) p.bulk.losses--;
+}
+
+// Returns whether the message went by the bulk path, or by a link that works like one.
+bool by_train(const State& s, const Request& r) {
+  return r.tx.by_bulk || (s.config.bulk_at_nic && r.send_class == SendClass::medium && r.tx.frames > 1);
+}
+
+}  // namespace
+
+bool bulk_alone(const State& s, const Peer& p) {
+  return s.config.bulk_at_nic && p.bulk.address.present() && !p.bulk.out;
+}
+
+void bulk_answered(State& s, Peer& p, bool again) {
+  if (again)
+    train_lost(s, p);
+  else
+    train_passed(p);
+}
+
+void bulk_in_fails(State& s, Peer& p) {
+  if (!p.bulk.in) return;
+  p.bulk.in = false;
+  distrust(s, p.bulk.in_trust);
+}
+
+void bulk_medium_done(const State& s, Peer& p, const Request& r) {
+  if (by_train(s, r) && r.resends == 0) train_passed(p);
+}
+
+void bulk_medium_lost(State& s, Request& r) {
+  if (by_train(s, r) && r.resends <= 1) train_lost(s, *r.peer);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bulk paths: which peers have one, and which directions work (docs/reference/wire.md 15).
+#pragma once
+
+#include <cstdint>
+
+#include "base/mac.h"
+#include "wire/packets.h"
+#include "wire/udp_bulk.h"
+
+namespace omx::protocol {
+
+struct BulkTrust;
+struct Peer;
+struct Request;
+struct State;
+
+// Least length and number of fragments of a message that goes by a bulk path.
+inline constexpr std::uint32_t kBulkBytes = 4 * 1024, kBulkFragments = 3;  // shorter messages gain nothing
+
+void bulk_out_set(Peer& p, bool works);
+// Forgets former failures of a bulk path that has worked for a long time.
+void bulk_trust_again(const State& s, BulkTrust& trust);
+void bulk_agree(State& s, Peer& p, const wire::ConnectExt& ext);
+// Returns the NIC whose peer has that bulk path; 0: none.
+NicId bulk_owner(const State& s, const wire::BulkAddress& from);
+void bulk_forget(State& s, Peer& p);
+// Notes that single datagrams reach the peer, but GSO batches do not.
+void bulk_trains_fail(State& s, Peer& p);
+// Returns whether each frame for the peer must be a datagram of its own, because GSO batches are not proven
+// to arrive. Without a bulk path there is no proof, and only repetitions leave alone.
+bool bulk_alone(const State& s, const Peer& p);
+// Notes that a request of several frames was answered. `again`: the frames had been sent before.
+void bulk_answered(State& s, Peer& p, bool again);
+// Distrusts our bulk path for a peer, because data that were requested by it do not come.
+void bulk_in_fails(State& s, Peer& p);
+// Notes that a medium message by the bulk path was acknowledged. bulk_medium_lost() notes that it must be
+// sent again.
+void bulk_medium_done(const State& s, Peer& p, const Request& r);
+void bulk_medium_lost(State& s, Request& r);
+
+}  // namespace omx::protocol
