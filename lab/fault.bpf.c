@@ -22,7 +22,7 @@ struct fault_config {
   __u32 ethertype;  // 0: any
   __s32 type;       // byte at kTypeOffset; -1: any
   __u32 cut;        // the cable is cut: no frame passes, whatever its ethertype
-  __u32 trains;     // damages only GSO batches, which the NIC should have split
+  __u32 batches;    // damages only GSO batches, which the NIC should have split
 };
 
 // Only these programs write it, with atomics, because frames arrive on any core.
@@ -77,7 +77,7 @@ static __always_inline int matches(struct __sk_buff* skb, const struct fault_con
   __be16 ethertype;
   __u8 type;
 
-  if (config->trains && skb->gso_segs < 2) return 0;
+  if (config->batches && skb->gso_segs < 2) return 0;
   if (config->ethertype != 0) {
     if (bpf_skb_load_bytes(skb, ETHERTYPE_OFFSET, &ethertype, sizeof(ethertype)) < 0) return 0;
     if (bpf_ntohs(ethertype) != config->ethertype) return 0;

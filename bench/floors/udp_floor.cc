@@ -31,7 +31,7 @@ struct UdpOptions : Options {
   bool zerocopy = false;
 };
 
-constexpr std::size_t kTrain = 65507;
+constexpr std::size_t kBatch = 65507;
 constexpr std::size_t kSegments = 64;
 constexpr double kLostSeconds = 5;
 constexpr std::uint64_t kMagic = 0x4F4D58554450;
@@ -146,14 +146,14 @@ class Exchange {
       : peer_(peer),
         size_(request.size),
         segment_(request.datagram),
-        train_(std::min(kTrain / segment_, kSegments) * segment_),
-        window_(std::max<std::size_t>(request.window, 2 * train_)),
+        batch_(std::min(kBatch / segment_, kSegments) * segment_),
+        window_(std::max<std::size_t>(request.window, 2 * batch_)),
         buffer_(new char[std::max<std::size_t>(size_, 1)]()) {}
 
   void send() {
     std::size_t credit = window_;
     for (std::size_t at = 0; at < size_;) {
-      const std::size_t part = std::min(train_, size_ - at);
+      const std::size_t part = std::min(batch_, size_ - at);
       while (credit < part) {
         char credited;
         peer_.receive(&credited, 1);
@@ -181,7 +181,7 @@ class Exchange {
 
  private:
   Peer& peer_;
-  std::size_t size_, segment_, train_, window_;
+  std::size_t size_, segment_, batch_, window_;
   std::unique_ptr<char[]> buffer_;
 };
 

@@ -68,7 +68,7 @@ def add_commands(command, add_name, default_name):
                      metavar="E", help="which frames: an ethertype or all (default 0x86DF)")
     sub.add_argument("--type", type=parse_byte, metavar="N",
                      help="only frames whose byte 16, the Open-MX packet type, is N")
-    sub.add_argument("--trains", action="store_true",
+    sub.add_argument("--gso-batches", "--trains", dest="batches", action="store_true",
                      help="only GSO batches: several frames in one piece, for the NIC to split")
     sub.add_argument("--clear", action="store_true", help="no more faults; counters stay")
 
@@ -100,7 +100,7 @@ def do_fault(options, _script):
     faults.need_root(lab)
     setting = {key: rate or 0 for key, rate in rates.items()}
     setting.update(seed=options.seed, ethertype=options.ethertype,
-                   type=-1 if options.type is None else options.type, trains=int(options.trains))
+                   type=-1 if options.type is None else options.type, batches=int(options.batches))
     directions = list(faults.DIRECTIONS) if options.direction == "both" else [options.direction]
     if options.clear and not faults.ever_used(lab, host):
         return 0
@@ -152,8 +152,8 @@ def setting_text(setting):
     parts.append("all frames" if ethertype == ANY else f"ethertype 0x{ethertype:04X}")
     if setting["type"] >= 0:
         parts.append(f"type {setting['type']}")
-    if setting["trains"]:
-        parts.append("trains only")
+    if setting["batches"]:
+        parts.append("GSO batches only")
     return ", ".join(parts + [f"seed {setting['seed']}"])
 
 

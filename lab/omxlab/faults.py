@@ -29,7 +29,7 @@ CERTAIN = 1 << 32
 # The layouts of struct fault_config and struct fault_counters in fault.bpf.c.
 CONFIG_LAYOUT = "=QQQQQIiII"
 Config = collections.namedtuple(
-    "Config", "drop duplicate corrupt seed first ethertype type cut trains")
+    "Config", "drop duplicate corrupt seed first ethertype type cut batches")
 COUNTERS_LAYOUT = "=QQQQQQ"
 Counters = collections.namedtuple("Counters", "seen matched dropped duplicated corrupted cut")
 

@@ -70,7 +70,7 @@ namespace omx::protocol {
   X(peer_restarted, "Peer Restarted")                              \
   X(mtu_fallback, "MTU Fallback")                                  \
   X(bulk_fallback, "UDP Bulk Path Given Up")                       \
-  X(trains_refused, "UDP Segmentation Given Up")                   \
+  X(batches_refused, "UDP Segmentation Given Up")                  \
   X(rail_suspected, "Rail Suspected")                              \
   X(rail_proven, "Rail Proven")                                    \
   X(rail_refused, "Rails of a Peer Refused")                       \

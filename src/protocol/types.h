@@ -163,11 +163,11 @@ using UnexpectedHandler = HandlerAction (*)(void* context, const Arrival& arriva
 // An event of a peer that is to be reported (Endpoint::news_take).
 struct PeerNews {
   enum class Kind : std::uint8_t {
-    silent,     // owes us something and was not heard for kSilenceTold
-    back,       // is heard again
-    ended,      // the conversation is over: see status, why
-    no_trains,  // datagrams arrive, but those that the NIC cuts from a GSO batch do not (UDP segmentation)
-    unreached,  // receives or probes waited for the peer, but the connect failed: see status
+    silent,      // owes us something and was not heard for kSilenceTold
+    back,        // is heard again
+    ended,       // the conversation is over: see status, why
+    no_batches,  // datagrams arrive, but those that the NIC cuts from a GSO batch do not (UDP segmentation)
+    unreached,   // receives or probes waited for the peer, but the connect failed: see status
   };
   // Why a conversation ended.
   enum class Why : std::uint8_t {

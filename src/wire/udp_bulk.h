@@ -14,7 +14,7 @@ namespace omx::wire {
 inline constexpr std::size_t kGsoBatchBytes = 65507;
 inline constexpr std::uint32_t kGsoBatchFrames = 64;
 
-inline std::uint32_t frames_of_train(std::uint32_t frame) {
+inline std::uint32_t gso_batch_frames(std::uint32_t frame) {
   return std::min<std::uint32_t>(kGsoBatchFrames, static_cast<std::uint32_t>(kGsoBatchBytes / frame));
 }
 
@@ -28,16 +28,16 @@ inline std::uint32_t bulk_answer(std::uint32_t handle, std::uint32_t last_frame)
 // Returns the frame before which the end of an answer is announced. That is the beginning of a GSO batch,
 // early enough for a sleeping receiver to wake (some tens of microseconds). The receiver waits on the bulk
 // path for frames that are still missing then.
-inline std::uint32_t bulk_announced_before(std::uint32_t frames, std::uint32_t train, std::uint32_t unit) {
+inline std::uint32_t bulk_announced_before(std::uint32_t frames, std::uint32_t batch, std::uint32_t unit) {
   constexpr std::uint32_t kLead = 160 * 1024;
   const std::uint32_t least = std::min((kLead + unit - 1) / unit, frames);
-  return (frames - least) / train * train;
+  return (frames - least) / batch * batch;
 }
 
 // Returns the fragment size for a message of which all fragments but the last go in GSO batches. The last
 // fragment announces the others and takes the slower way, so it is made as short as possible. `most` is the
 // largest fragment, `overhead` the bytes of its frame beside the data.
-inline std::uint32_t train_unit(std::uint32_t length, std::uint32_t most, std::uint32_t overhead) {
+inline std::uint32_t gso_batch_unit(std::uint32_t length, std::uint32_t most, std::uint32_t overhead) {
   constexpr std::uint32_t kAligned = 64;
   if (length <= most) return most;
   const std::uint32_t frames = (length - 2) / most + 1;

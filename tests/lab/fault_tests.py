@@ -113,13 +113,13 @@ def fault__only_one_ethertype():
 
 
 @test
-def fault__only_trains():
+def fault__only_gso_batches():
     send = ("import socket, sys; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('10.77.0.2', 9)); "
             "s.setsockopt(17, 103, 1000); [s.send(bytes(int(sys.argv[1]))) for _ in range(20)]")  # UDP_SEGMENT
     take = ("import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('10.77.0.2', 9)); s.settimeout(60); "
             "print('ready', flush=True); print([len(s.recv(65536)) for _ in range(20)] == [1000] * 20)")
     with Lab() as it:
-        good(it.do("fault", "h2", "--direction", "in", "--drop", "100", "--ethertype", "0x0800", "--trains"))
+        good(it.do("fault", "h2", "--direction", "in", "--drop", "100", "--ethertype", "0x0800", "--gso-batches"))
         taker = it.start("h2", "python3", "-c", take)
         assert taker.stdout.readline() == "ready\n"
         it.host("h1", "python3", "-c", send, "3000")

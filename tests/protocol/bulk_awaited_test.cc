@@ -11,7 +11,7 @@ namespace omx::protocol::test {
 namespace {
 
 constexpr std::uint32_t kMtu = 9000;
-const std::size_t kTrain = wire::frames_of_train(kMtu - 28);
+const std::size_t kBatch = wire::gso_batch_frames(kMtu - 28);
 
 class BulkBellTest : public PairTest {
  protected:
@@ -59,15 +59,15 @@ class BulkBellTest : public PairTest {
   bool left_at_once = false;
 };
 
-TEST(BulkAnnouncedBefore, at_the_beginning_of_a_train_and_long_enough_before_the_end) {
+TEST(BulkAnnouncedBefore, at_the_beginning_of_a_batch_and_long_enough_before_the_end) {
   for (const std::uint32_t unit : {1408U, 8928U, 65400U}) {
-    const std::uint32_t train = std::max(wire::frames_of_train(unit + 48), 1U);
+    const std::uint32_t batch = std::max(wire::gso_batch_frames(unit + 48), 1U);
     for (std::uint32_t frames = 1; frames <= 64; frames++) {
-      const std::uint32_t before = wire::bulk_announced_before(frames, train, unit);
+      const std::uint32_t before = wire::bulk_announced_before(frames, batch, unit);
       ASSERT_LT(before, frames);
-      EXPECT_EQ(before % train, 0U);
+      EXPECT_EQ(before % batch, 0U);
       EXPECT_TRUE(before == 0 || (frames - before) * unit >= 160U * 1024);
-      EXPECT_LE((frames - before) * unit, (160U * 1024) + (train + 1) * unit);
+      EXPECT_LE((frames - before) * unit, (160U * 1024) + (batch + 1) * unit);
     }
   }
 }
@@ -76,7 +76,7 @@ TEST_F(BulkBellTest, the_end_is_announced_ahead_of_its_last_frames) {
   exchange(*a, to_b, *b, 300000);
   ASSERT_EQ(rings(), 1U) << sent;
   EXPECT_GE(after_last(), 160U * 1024 / 9000);
-  EXPECT_LE(after_last(), 160U * 1024 / 8900 + kTrain);
+  EXPECT_LE(after_last(), 160U * 1024 / 8900 + kBatch);
 }
 
 // A link sends bulk path frames before frames of its own. Without a flush a sleeping receiver would be woken
@@ -117,7 +117,7 @@ TEST_F(BulkBellTest, an_announced_answer_is_awaited_until_it_is_whole) {
   ASSERT_TRUE(network.run_until([&] { return rings() == 1; }, kSecond));
   network.run_for(10'000);
   const auto held = network.held;
-  ASSERT_GT(held.size(), 2 * kTrain);
+  ASSERT_GT(held.size(), 2 * kBatch);
   for (std::size_t i = 0; i < held.size(); i++) {
     ASSERT_TRUE((*b)->bulk_awaited(network.now)) << i << " of " << held.size();
     network.inject(held[i]);

@@ -18,7 +18,7 @@ TEST_F(BulkTest, large__goes_by_the_bulk_path_after_the_first) {
   EXPECT_EQ(b->bulk_frames, 0U) << "its own direction was not tried";
 }
 
-TEST_F(BulkTest, large__a_request_asks_for_a_whole_train) {
+TEST_F(BulkTest, large__a_request_asks_for_a_whole_batch) {
   open_bulk_paths();
   make_known();
   const auto before = b->counters[Counter::send_pull_request];
@@ -45,28 +45,28 @@ TEST_F(BulkTest, medium__by_the_bulk_path_and_announced) {
 }
 
 // A small remainder goes with the announcement, not in a GSO batch of its own.
-TEST_F(BulkTest, medium__one_train_and_an_announcement) {
+TEST_F(BulkTest, medium__one_batch_and_an_announcement) {
   open_bulk_paths();
   exchange(*a, to_b, *b, 20000);
   network.run_for(kMillisecond);
   ASSERT_TRUE(to_b->bulk.out);
   const std::size_t unit = to_b->agreed.sizes.medium_frag;
-  const std::size_t train = wire::frames_of_train(1500 - 28);
+  const std::size_t batch = wire::gso_batch_frames(1500 - 28);
   const auto bulk = a->bulk_frames;
   const auto fragments = a->counters[Counter::send_medium_frag];
-  exchange(*a, to_b, *b, train * unit);
-  EXPECT_EQ(a->bulk_frames - bulk, train);
-  EXPECT_EQ(a->counters[Counter::send_medium_frag] - fragments, train + 1);
+  exchange(*a, to_b, *b, batch * unit);
+  EXPECT_EQ(a->bulk_frames - bulk, batch);
+  EXPECT_EQ(a->counters[Counter::send_medium_frag] - fragments, batch + 1);
 
-  lose_and_send_again(train * unit + 100);
+  lose_and_send_again(batch * unit + 100);
 }
 
-TEST(TrainUnit, leaves_a_short_fragment_that_fits) {
+TEST(GsoBatchUnit, leaves_a_short_fragment_that_fits) {
   constexpr std::uint32_t kOverhead = 48;
   for (const std::uint32_t most : {1408U, 4000U, 8904U, 20000U, 32000U}) {
     std::uint32_t shorter = 0, lengths = 0;
     for (std::uint32_t length = 2 * most + 1; length <= 64 * 1024; length += 97) {
-      const std::uint32_t unit = wire::train_unit(length, most, kOverhead);
+      const std::uint32_t unit = wire::gso_batch_unit(length, most, kOverhead);
       const std::uint32_t frames = (length - 1) / unit, last = length - frames * unit;
       ASSERT_GT(unit, 0U);
       ASSERT_LE(unit, most);
@@ -79,13 +79,13 @@ TEST(TrainUnit, leaves_a_short_fragment_that_fits) {
   // The longest messages, with many fragment sizes: a fragment is never empty and never too large.
   for (const std::uint32_t most : {1U, 64U, 1408U, 32000U, 65535U}) {
     for (const std::uint32_t length : {1U, 2U, most + 1, 0xFFFFFFFEU, 0xFFFFFFFFU}) {
-      const std::uint32_t long_unit = wire::train_unit(length, most, kOverhead);
+      const std::uint32_t long_unit = wire::gso_batch_unit(length, most, kOverhead);
       ASSERT_GT(long_unit, 0U) << length;
       ASSERT_LE(long_unit, most) << length;
     }
   }
   // A full GSO batch, and the rest.
-  const std::uint32_t unit = wire::train_unit(65536, 8904, kOverhead);
+  const std::uint32_t unit = wire::gso_batch_unit(65536, 8904, kOverhead);
   EXPECT_LE(8 * (unit + kOverhead), wire::kGsoBatchBytes);
   EXPECT_LE(65536 - 8 * unit, 512U);
 }

@@ -20,7 +20,7 @@ struct Faults {
   bool hold_bulk = false;  // frames by bulk paths wait in Network::held
   bool no_bulk = false;    // no frame passes by bulk paths
   // GSO batches are lost: on bulk paths, and where all frames go by UDP.
-  bool no_trains = false;
+  bool no_batches = false;
   std::function<TimeNs(const std::vector<std::byte>&)> late;  // delays this frame by the returned time
   std::uint32_t path_mtu = 0;                                 // larger frames vanish; 0 = no limit
   std::function<bool(const std::vector<std::byte>&)> drop;    // true: drop this frame
@@ -49,7 +49,7 @@ class Host : public wire::FrameSink {
   void frame_commit() override;
   void flush() override {
     flushes++;
-    train_leave();
+    batch_leave();
     for (Late& frame : late_) send(std::move(frame.header), frame.segments, frame.by_bulk);
     late_.clear();
   }
@@ -80,8 +80,8 @@ class Host : public wire::FrameSink {
   std::uint32_t flushes = 0;      // by the engine
   bool gathers_late = false;      // payload is read at flush(), as links do
 
-  std::uint64_t trains = 0;  // frames that were to leave in one GSO batch with others
-  void train_leave();        // sends the queued frames
+  std::uint64_t batches = 0;  // frames that were to leave in one GSO batch with others
+  void batch_leave();         // sends the queued frames
 
  private:
   struct Late {
@@ -92,7 +92,7 @@ class Host : public wire::FrameSink {
   void send(std::vector<std::byte> bytes, std::span<const iovec> segments, bool by_bulk);
 
   std::vector<Late> late_;
-  std::vector<std::vector<std::byte>> train_;
+  std::vector<std::vector<std::byte>> batch_;
   Network& network_;
   wire::TxFrame frame_;
   std::vector<iovec> iov_;
@@ -154,7 +154,7 @@ class Network {
   // Runs one event, a frame or a deadline. Returns false when none is left before `end`.
   bool step(TimeNs end = kNever) {
     for (auto& h : hosts)
-      if (h) h->train_leave();
+      if (h) h->batch_leave();
     TimeNs next = wire_.empty() ? kNever : wire_.begin()->first;
     for (auto& h : hosts) {
       if (!h || h->paused) continue;
@@ -219,11 +219,11 @@ inline Host::Host(Network& network, const Config& config) : network_(network) {
   endpoint = std::make_unique<Endpoint>(config, *this, counters);
 }
 
-inline void Host::train_leave() {
-  const bool passes = train_.size() == 1 || !network_.faults.no_trains;
-  for (auto& frame : train_)
+inline void Host::batch_leave() {
+  const bool passes = batch_.size() == 1 || !network_.faults.no_batches;
+  for (auto& frame : batch_)
     if (passes) network_.carry(std::move(frame));
-  train_.clear();
+  batch_.clear();
 }
 
 inline void Host::frame_commit() {
@@ -248,13 +248,13 @@ inline void Host::send(std::vector<std::byte> bytes, std::span<const iovec> segm
   }
   if (by_bulk && network_.faults.no_bulk) return;
   // Frames of one size, with no other frame between, form a GSO batch.
-  if (!endpoint->config().bulk_at_nic && !(by_bulk && network_.faults.no_trains))
+  if (!endpoint->config().bulk_at_nic && !(by_bulk && network_.faults.no_batches))
     return network_.carry(std::move(bytes));
-  const bool joins = !frame_.alone && !train_.empty() && bytes.size() <= train_.front().size();
-  if (joins) trains++;
-  if (!joins) train_leave();
-  train_.push_back(std::move(bytes));
-  if (frame_.alone) train_leave();
+  const bool joins = !frame_.alone && !batch_.empty() && bytes.size() <= batch_.front().size();
+  if (joins) batches++;
+  if (!joins) batch_leave();
+  batch_.push_back(std::move(bytes));
+  if (frame_.alone) batch_leave();
 }
 
 // Connects a to b and returns b as a's peer.

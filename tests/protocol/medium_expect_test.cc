@@ -17,7 +17,7 @@ class MediumExpect : public PairTest {
     network.faults.hold_bulk = true;
     // The frames of one GSO batch are a little shorter. The last fragment goes by the link and starts the
     // message.
-    length_ = train * to_b->agreed.sizes.medium_frag;
+    length_ = batch * to_b->agreed.sizes.medium_frag;
   }
   std::vector<ExpectedFrame> expected(std::size_t most = 64) {
     std::vector<ExpectedFrame> places(most);
@@ -34,7 +34,7 @@ class MediumExpect : public PairTest {
     op.has_data = has_data;
     sent_ = (*a)->send(network.now, op).value();
     network.run_for(kMillisecond / 10);
-    ASSERT_EQ(network.held.size(), train);
+    ASSERT_EQ(network.held.size(), batch);
   }
   // Places the data of frame `at` of the bulk path, as a link does.
   Bytes put(const ExpectedFrame& place, std::size_t at) {
@@ -44,7 +44,7 @@ class MediumExpect : public PairTest {
     std::fill(frame.begin() + place.header, frame.end(), std::byte{0xDD});
     return frame;
   }
-  const std::size_t train = wire::frames_of_train(1500 - 28);
+  const std::size_t batch = wire::gso_batch_frames(1500 - 28);
   std::size_t length_ = 0;
   Request* sent_ = nullptr;
 };
@@ -55,11 +55,11 @@ TEST_F(MediumExpect, each_fragment_in_its_place) {
     Request* r = receive(*b, in, 1);
     begin(has_data);
     const auto places = expected();
-    ASSERT_EQ(places.size(), train);
-    for (std::size_t i = 0; i < train; i++) {
+    ASSERT_EQ(places.size(), batch);
+    for (std::size_t i = 0; i < batch; i++) {
       const Bytes frame = put(places[i], i);
       EXPECT_TRUE((*b)->is_expected(places[i], frame));
-      EXPECT_FALSE((*b)->is_expected(places[(i + 1) % train], frame));
+      EXPECT_FALSE((*b)->is_expected(places[(i + 1) % batch], frame));
       EXPECT_FALSE((*b)->done(r));
       (*b)->on_placed(network.now, places[i], frame);
     }
@@ -76,8 +76,8 @@ TEST_F(MediumExpect, each_fragment_in_its_place) {
 TEST_F(MediumExpect, unexpected__in_memory_of_ours) {
   begin();
   const auto places = expected();
-  ASSERT_EQ(places.size(), train);
-  for (std::size_t i = train; i-- > 0;) (*b)->on_placed(network.now, places[i], put(places[i], i));
+  ASSERT_EQ(places.size(), batch);
+  for (std::size_t i = batch; i-- > 0;) (*b)->on_placed(network.now, places[i], put(places[i], i));
   Bytes& in = room(length_);
   EXPECT_EQ(wait(*b, receive(*b, in, 1)).status, Status::success);
   EXPECT_EQ(in, pattern(5, length_));
@@ -89,7 +89,7 @@ TEST_F(MediumExpect, truncated__nothing_beyond_the_end) {
   begin();
   const auto places = expected();
   ASSERT_FALSE(places.empty());
-  EXPECT_LT(places.size(), train);
+  EXPECT_LT(places.size(), batch);
   for (const ExpectedFrame& place : places) EXPECT_LE(place.place + place.length, in.data() + in.size());
   for (const Bytes& frame : network.held) network.inject(frame);
   EXPECT_EQ(wait(*b, r).status, Status::truncated);

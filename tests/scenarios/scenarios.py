@@ -145,7 +145,7 @@ def kill(lab):
 def bulk_path_lost_and_found(lab):
     """The IP address goes away and comes back under load. Large messages go by frames meanwhile, then by UDP again."""
     soaks = steady(lab, {})
-    await_counter(lab, soaks, "Link UDP Trains Sent")
+    await_counter(lab, soaks, "Link UDP Batches Sent")
     lab.lab("exec", "h2", "--", "ip", "address", "del", "10.77.0.2/24", "dev", "eth0")
     await_counter(lab, soaks, "UDP Bulk Path Given Up")
     lab.lab("exec", "h2", "--", "ip", "address", "add", "10.77.0.2/24", "dev", "eth0")
@@ -318,7 +318,7 @@ def sleepers(lab):
         return int(found[1]) if found else 0
 
     by_frames = count("Sleeps Ended by a Frame") + count("Sleeps Ended by a Marked Frame") + count("Sleeps Ended by Announced Data")
-    if count("Link UDP Trains Received") < 100 or by_frames < 100:
+    if count("Link UDP Batches Received") < 100 or by_frames < 100:
         raise Failure(f"no bulk path or no sleeps, so not a test: {counters}")
     # Some deadlines end sleeps in any case.
     if count("Sleeps Ended") - by_frames > count("Messages Received"):

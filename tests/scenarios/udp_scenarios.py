@@ -55,11 +55,11 @@ def kill(lab, family):
 
 
 @scenario()
-def trains_lost(lab):
+def batches_lost(lab):
     """NICs that announce UDP segmentation and cannot do it. All messages arrive, by frames or by single datagrams,
     and the remedy is printed once."""
     for host in MAC:
-        lab.lab("fault", host, "--direction", "in", "--drop", "100", "--ethertype", "0x0800", "--trains")
+        lab.lab("fault", host, "--direction", "in", "--drop", "100", "--ethertype", "0x0800", "--gso-batches")
     tool = lab.bin / "tools/omx"
     for env in (UDP, {"OMX_LINK": "ethernet"}):
         server = lab.start("h2", [tool, "perf", "--once"], env)

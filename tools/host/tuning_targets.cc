@@ -61,7 +61,7 @@ bool segmentation_fails(const link::Interface& interface) {
   for (std::uint32_t id = 0; id < kEndpoints; id++) {
     if (!runtime::claim_held(interface.index, id)) continue;
     const auto counters = runtime::counters_read(interface.index, id);
-    if (counters && counters->engine[protocol::Counter::trains_refused] > 0) return true;
+    if (counters && counters->engine[protocol::Counter::batches_refused] > 0) return true;
   }
   return false;
 }

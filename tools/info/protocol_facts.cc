@@ -29,12 +29,12 @@ std::uint32_t bulk_frame(const BoardInfo& board, const runtime::Settings& settin
 
 // Says how many frames go as GSO batches. The last frame announces the others and travels as an ordinary
 // frame.
-std::string trains_text(std::uint32_t bytes, std::uint32_t most_in_frame, std::uint32_t overhead) {
-  const std::uint32_t unit = wire::train_unit(bytes, most_in_frame, overhead);
-  const std::uint32_t frames = (bytes - 1) / unit, most = wire::frames_of_train(unit + overhead);
-  const std::uint32_t trains = (frames + most - 1) / most;
-  return fmt::format("{} frames in {} GSO batch{} by UDP and one alone", frames, trains,
-                     trains > 1 ? "es" : "");
+std::string batches_text(std::uint32_t bytes, std::uint32_t most_in_frame, std::uint32_t overhead) {
+  const std::uint32_t unit = wire::gso_batch_unit(bytes, most_in_frame, overhead);
+  const std::uint32_t frames = (bytes - 1) / unit, most = wire::gso_batch_frames(unit + overhead);
+  const std::uint32_t batches = (frames + most - 1) / most;
+  return fmt::format("{} frames in {} GSO batch{} by UDP and one alone", frames, batches,
+                     batches > 1 ? "es" : "");
 }
 
 std::uint32_t bulk_frag(std::uint32_t bulk) {
@@ -59,9 +59,9 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t bulk, bool u
   const bool by_bulk = bulk > 0 && !udp && fragments >= protocol::kBulkFragments;
   const std::uint32_t eager = by_bulk ? std::max(f.eager_max, config.bulk_rndv_threshold) : f.eager_max;
   if (bytes <= eager) {
-    way.way = "medium, at once: " +
-              (by_bulk ? trains_text(static_cast<std::uint32_t>(bytes), f.medium_frag, bulk - bulk_frag(bulk))
-                       : frames_text(fragments));
+    way.way = "medium, at once: " + (by_bulk ? batches_text(static_cast<std::uint32_t>(bytes), f.medium_frag,
+                                                            bulk - bulk_frag(bulk))
+                                             : frames_text(fragments));
     way.why = by_bulk ? fmt::format(
                             "up to OMX_LANE_RNDV_THRESHOLD={} once the bulk path is proven; before that, by "
                             "frames up to {}",
@@ -78,7 +78,7 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t bulk, bool u
                               runtime::ring_better(settings, *facts.calibration, f.pull_reply)));
   if (bulk > 0 && !ring) {
     way.way = fmt::format("rendezvous, pulled in GSO batches of up to {} frames by UDP",
-                          wire::frames_of_train(bulk));
+                          wire::gso_batch_frames(bulk));
     way.copy = "kernel, into its place";
     way.why = "one call moves 64 KiB";
     return way;

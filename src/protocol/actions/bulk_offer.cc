@@ -49,7 +49,7 @@ void bulk_show(State& s, Peer& p) {
   // segmentation and cannot do it: then only the first one arrives, or none.
   probe_bulk(s, p, BulkProbe::by_bulk, bulk_frame(s, p), cookie ^ kFirstOfTwo);
   probe_bulk(s, p, BulkProbe::by_bulk, bulk_frame(s, p), cookie);
-  if (p.bulk.offers > kOffersAlone && !p.bulk.trains_fail)
+  if (p.bulk.offers > kOffersAlone && !p.bulk.batches_fail)
     probe_bulk(s, p, BulkProbe::alone, bulk_frame(s, p), cookie ^ kAlone);
   bulk_announce(s, p);
 }
@@ -63,11 +63,11 @@ void bulk_probe_received(State& s, Peer& p, const wire::Probe& packet) {
   if (packet.flags & wire::kFlagBulkProbe) {
     bulk_announced(s, p, std::nullopt, packet.cookie);
   } else if (packet.is_reply) {
-    if (packet.cookie == (probe_cookie(s, p) ^ kAlone)) return bulk_trains_fail(s, p);
+    if (packet.cookie == (probe_cookie(s, p) ^ kAlone)) return bulk_batches_fail(s, p);
     if (s.now < p.bulk.out_trust.from || packet.cookie != probe_cookie(s, p)) return;
     bulk_trust_again(s, p.bulk.out_trust);
     bulk_out_set(p, true);
-    p.bulk.trains_fail = false;
+    p.bulk.batches_fail = false;
   } else if (packet.size >= bulk_frame(s, p) && s.now >= p.bulk.in_trust.from) {
     bulk_trust_again(s, p.bulk.in_trust);
     p.bulk.in = true;

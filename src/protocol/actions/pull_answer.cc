@@ -30,12 +30,12 @@ void pull_reply_send(State& s, Peer& p, const Request& r, const wire::Pull& pull
   const bool by_bulk = (pull.flags & wire::kFlagBulk) && p.bulk.out;
   if (s.packing.packets) pack_release(s);  // packets leave before so many data
   const std::uint32_t frames = (pull.first_frame_offset + left + range.unit - 1) / range.unit;
-  const std::uint32_t train = wire::frames_of_train(range.unit + wire::kBulkHeader + peer_overhead(p));
+  const std::uint32_t batch = wire::gso_batch_frames(range.unit + wire::kBulkHeader + peer_overhead(p));
   const bool alone = again || (!by_bulk && bulk_alone(s, p));
   const bool rings = by_bulk && (pull.flags & wire::kFlagBell);
   const bool ahead = rings && (p.agreed.features & wire::kFeatureAhead);
   const std::uint32_t rings_at =
-      pull.frame_index + wire::bulk_announced_before(frames, std::max(train, 1U), range.unit);
+      pull.frame_index + wire::bulk_announced_before(frames, std::max(batch, 1U), range.unit);
   while (left > 0) {
     if (ahead && index == rings_at) {
       bulk_announce(s, p, wire::bulk_answer(pull.pull_handle, pull.frame_index + frames - 1));

@@ -37,8 +37,8 @@ std::uint32_t numbers_left(const Pull& pull) {
 }
 
 // Returns how many frames one datagram of the bulk path holds (a GSO batch).
-std::uint32_t train_of(const Pull& pull) {
-  return wire::frames_of_train(
+std::uint32_t batch_of(const Pull& pull) {
+  return wire::gso_batch_frames(
       static_cast<std::uint32_t>(pull.unit + wire::kBulkHeader + peer_overhead(*pull.peer)));
 }
 
@@ -48,7 +48,7 @@ std::uint32_t block_most(const State& s, const Pull& pull) {
   const Peer& p = *pull.peer;
   const bool free = p.agreed.extended && p.agreed.mode == wire::Mode::omx;
   const std::uint32_t numbers = std::min<std::uint32_t>(wire::kGsoBatchFrames, 256 / pull.blocks_max);
-  if (pull.by_bulk) return std::clamp<std::uint32_t>(s.pulling.drowsy ? numbers : train_of(pull), 1, numbers);
+  if (pull.by_bulk) return std::clamp<std::uint32_t>(s.pulling.drowsy ? numbers : batch_of(pull), 1, numbers);
   return free ? std::min<std::uint32_t>(p.agreed.peer_pull_frames, 32) : p.agreed.sizes.pull_frames;
 }
 
@@ -148,7 +148,7 @@ void pull_ring_midway(State& s, Pull& pull) {
   const std::uint32_t allowed = pull.by_bulk ? pull_bulk_allowed(s) : pull_allowed(s);
   if (left > blocks * block_most(s, pull) || std::uint64_t{pull.frames} * pull.unit > allowed) return;
   if (std::uint64_t{left} * pull.unit < kMidwayBytes) return;
-  const std::uint32_t step = pull.by_bulk ? std::max(train_of(pull), 1U) : 1;
+  const std::uint32_t step = pull.by_bulk ? std::max(batch_of(pull), 1U) : 1;
   // Woken earlier, the application would find too little to stay awake. Woken half-way, it would copy what
   // came before for longer than the rest takes to come.
   const std::uint32_t first = std::max(left / 4 / step * step, step), most = block_most(s, pull);

@@ -47,7 +47,7 @@ void unasked_plan(State& s, Request& r, wire::Rndv& packet) {
            : wire::extended_sizes(p.agreed.mode, p.agreed.frame_max, overhead).pull_reply_max;
   std::uint32_t most = s.config.unasked_bytes / unit;
   if (most == 0 && s.config.unasked_bytes > 0 && unit <= wire::kGsoBatchBytes) most = 1;
-  if (bulk) most = std::min(most, wire::frames_of_train(unit + wire::kBulkHeader + overhead));
+  if (bulk) most = std::min(most, wire::gso_batch_frames(unit + wire::kBulkHeader + overhead));
   packet.unasked_frames =
       static_cast<std::uint8_t>(std::min({most, wire::kGsoBatchFrames, (length + unit - 1) / unit}));
   if (packet.unasked_frames == 0) return;

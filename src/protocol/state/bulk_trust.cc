@@ -86,7 +86,7 @@ void bulk_forget(State& s, Peer& p) {
   const auto owner = s.bulk.owners.find({p.bulk.address.ip, p.bulk.address.port});
   if (owner != s.bulk.owners.end() && owner->second == &p) s.bulk.owners.erase(owner);
   p.bulk.address = {};
-  p.bulk.in = p.bulk.out = p.bulk.trains_fail = false;
+  p.bulk.in = p.bulk.out = p.bulk.batches_fail = false;
   p.bulk.in_trust = p.bulk.out_trust = {};
   p.bulk.probe_due = 0;
   p.bulk.losses = p.bulk.offers = 0;
@@ -97,28 +97,28 @@ void bulk_forget(State& s, Peer& p) {
   w.count = static_cast<std::size_t>(left - w.messages.begin());
 }
 
-void bulk_trains_fail(State& s, Peer& p) {
-  if (p.bulk.out || std::exchange(p.bulk.trains_fail, true)) return;
-  s.count(Counter::trains_refused)++;
-  news_trains(s, p);
+void bulk_batches_fail(State& s, Peer& p) {
+  if (p.bulk.out || std::exchange(p.bulk.batches_fail, true)) return;
+  s.count(Counter::batches_refused)++;
+  news_no_batches(s, p);
 }
 
 namespace {
 
-// Notes that a GSO batch was lost. train_passed() notes that one was not.
-void train_lost(State& s, Peer& p) {
+// Notes that a GSO batch was lost. batch_passed() notes that one was not.
+void batch_lost(State& s, Peer& p) {
   if (!p.bulk.out || (p.bulk.losses += kLoss) < kLossesMost) return;
   bulk_out_set(p, false);
   distrust(s, p.bulk.out_trust);
   p.bulk.probe_due = p.bulk.out_trust.from;
 }
 
-void train_passed(Peer& p) {
+void batch_passed(Peer& p) {
   if (p.bulk.losses > 0) p.bulk.losses--;
 }
 
 // Returns whether the message went by the bulk path, or by a link that works like one.
-bool by_train(const State& s, const Request& r) {
+bool by_batch(const State& s, const Request& r) {
   return r.tx.by_bulk || (s.config.bulk_at_nic && r.send_class == SendClass::medium && r.tx.frames > 1);
 }
 
@@ -130,9 +130,9 @@ bool bulk_alone(const State& s, const Peer& p) {
 
 void bulk_answered(State& s, Peer& p, bool again) {
   if (again)
-    train_lost(s, p);
+    batch_lost(s, p);
   else
-    train_passed(p);
+    batch_passed(p);
 }
 
 void bulk_in_fails(State& s, Peer& p) {
@@ -142,11 +142,11 @@ void bulk_in_fails(State& s, Peer& p) {
 }
 
 void bulk_medium_done(const State& s, Peer& p, const Request& r) {
-  if (by_train(s, r) && r.resends == 0) train_passed(p);
+  if (by_batch(s, r) && r.resends == 0) batch_passed(p);
 }
 
 void bulk_medium_lost(State& s, Request& r) {
-  if (by_train(s, r) && r.resends <= 1) train_lost(s, *r.peer);
+  if (by_batch(s, r) && r.resends <= 1) batch_lost(s, *r.peer);
 }
 
 }  // namespace omx::protocol

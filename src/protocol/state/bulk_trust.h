@@ -26,7 +26,7 @@ void bulk_agree(State& s, Peer& p, const wire::ConnectExt& ext);
 NicId bulk_owner(const State& s, const wire::BulkAddress& from);
 void bulk_forget(State& s, Peer& p);
 // Notes that single datagrams reach the peer, but GSO batches do not.
-void bulk_trains_fail(State& s, Peer& p);
+void bulk_batches_fail(State& s, Peer& p);
 // Returns whether each frame for the peer must be a datagram of its own, because GSO batches are not proven
 // to arrive. Without a bulk path there is no proof, and only repetitions leave alone.
 bool bulk_alone(const State& s, const Peer& p);

@@ -88,8 +88,8 @@ void news_unreached(State& s, Peer& p, Status status) {
   news_add(s, news);
 }
 
-void news_trains(State& s, Peer& p) {
-  news_add(s, about(s, p, PeerNews::Kind::no_trains));
+void news_no_batches(State& s, Peer& p) {
+  news_add(s, about(s, p, PeerNews::Kind::no_batches));
 }
 
 }  // namespace omx::protocol

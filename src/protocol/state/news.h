@@ -22,7 +22,7 @@ void news_ended(State& s, Peer& p, Cleanup why, Status status);
 // Reports that receives or probes which waited for the peer have ended, because it could not be connected to.
 void news_unreached(State& s, Peer& p, Status status);
 // Reports that GSO batches to the peer do not arrive, while single frames do.
-void news_trains(State& s, Peer& p);
+void news_no_batches(State& s, Peer& p);
 
 inline void peer_heard(State& s, Peer& p) {
   if (p.liveness.silence_told) [[unlikely]]

@@ -65,8 +65,8 @@ void peer_update_sizes(State& s, Peer& p) {
 }
 
 std::uint32_t eager_limit(const State& s, const Peer& p) {
-  const bool trains = p.bulk.out || (p.bulk.address.present() && !s.config.bulk_fragments);
-  if (!trains) return p.agreed.rndv_threshold;
+  const bool batches = p.bulk.out || (p.bulk.address.present() && !s.config.bulk_fragments);
+  if (!batches) return p.agreed.rndv_threshold;
   const std::uint32_t most = std::min(p.agreed.sizes.medium_max(), base_medium_max(s));
   return std::max(std::min(s.config.bulk_rndv_threshold, most), p.agreed.rndv_threshold);
 }
@@ -82,7 +82,7 @@ bool medium_fits(const Peer& p, const Request& r) {
 
 std::uint32_t bulk_unit(const State& s, const Peer& p, std::uint32_t length) {
   const std::uint32_t most = medium_unit(p), overhead = bulk_frame(s, p) - bulk_sizes(s, p).medium_frag;
-  const std::uint32_t unit = wire::train_unit(length, most, overhead);
+  const std::uint32_t unit = wire::gso_batch_unit(length, most, overhead);
   return (length + unit - 1) / unit <= kMaxFragments ? unit : most;
 }
 

@@ -72,7 +72,7 @@ void PeerReports::ended(const PeerNews& news) {
   }
 }
 
-void PeerReports::no_trains(const protocol::PeerInfo& peer) {
+void PeerReports::no_batches(const protocol::PeerInfo& peer) {
   static std::atomic<bool> told{false};  // once in a process: the cause is mostly the interface
   if (told.exchange(true)) return;
   log(LogLevel::warn,
@@ -97,8 +97,8 @@ void PeerReports::one(const PeerNews& news) {
       log(LogLevel::warn, "{}: {} is back after {}", core_.board.interface.name,
           names_.text(peer.nic, peer.endpoint), seconds(news.silence));
       break;
-    case PeerNews::Kind::no_trains:
-      no_trains(peer);
+    case PeerNews::Kind::no_batches:
+      no_batches(peer);
       break;
     case PeerNews::Kind::ended:
       if (core_.sink) core_.sink->conversation_ended(news);

@@ -24,7 +24,7 @@ class PeerReports {
  private:
   void one(const protocol::PeerNews& news);
   void ended(const protocol::PeerNews& news);
-  void no_trains(const protocol::PeerInfo& peer);
+  void no_batches(const protocol::PeerInfo& peer);
 
   EndpointCore& core_;
   const PeerNames& names_;

@@ -147,10 +147,10 @@ void SimHost::ring_process(bool bulk_too) {
 void SimHost::udp_bulk_process() {
   if (!udp_bulk_.empty()) engine_->bulk_came();
   while (!udp_bulk_.empty()) {
-    std::vector<std::uint32_t> train;
-    for (; !udp_bulk_.empty() && train.size() < kBulkBatch; udp_bulk_.pop_front())
-      train.push_back(udp_bulk_.front());
-    bulk_process(train, true);
+    std::vector<std::uint32_t> batch;
+    for (; !udp_bulk_.empty() && batch.size() < kBulkBatch; udp_bulk_.pop_front())
+      batch.push_back(udp_bulk_.front());
+    bulk_process(batch, true);
   }
 }
 

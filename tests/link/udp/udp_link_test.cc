@@ -251,7 +251,7 @@ TEST_F(udp_link, receive__ends_after_the_first_frame_then_takes_all) {
   EXPECT_EQ(b->receive(collector, 16), 0U);
 }
 
-TEST_F(udp_link, frames__of_one_size_are_one_train) {
+TEST_F(udp_link, frames__of_one_size_are_one_batch) {
   const auto a = open(0), b = open(1);
   std::vector<Bytes> frames(30, tiny(kLoopbackNic, 1, 1400));
   for (const Bytes& frame : frames) frame_queue(*a, frame);
