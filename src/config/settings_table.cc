@@ -352,7 +352,7 @@ constexpr Tunable kTunables[] = {
     row<Bytes<&Config::bulk_rndv_threshold, 128, kGiB>>(
         "OMX_LANE_RNDV_THRESHOLD", "",
         "larger messages go by rendezvous to peers that take frames in batches by UDP, if this is higher"),
-    row<Bytes<&Config::unasked_bytes, 0, 65536>>(
+    row<Bytes<&Config::unscheduled_bytes, 0, 65536>>(
         "OMX_UNASKED_BYTES", "",
         "bytes of a large message that may leave before its receiver asks for them; 0 = none"),
 

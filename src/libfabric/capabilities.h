@@ -21,7 +21,7 @@ inline constexpr std::uint64_t kDearCaps = FI_SOURCE | FI_SOURCE_ERR;
 inline constexpr std::uint64_t kCaps = kPrimaryCaps | kFreeCaps | kDearCaps;
 // Capabilities of a caller that asks for none. It must not get errors for messages from peers that it will
 // insert later.
-inline constexpr std::uint64_t kCapsUnasked = kCaps & ~FI_SOURCE_ERR;
+inline constexpr std::uint64_t kCapsUnscheduled = kCaps & ~FI_SOURCE_ERR;
 
 inline constexpr std::uint64_t kTransmitCaps =
     FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE;

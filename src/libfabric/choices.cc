@@ -15,7 +15,7 @@
 namespace omx::fabric {
 
 Choices::Choices(const fi_info& info)
-    : caps(info.caps ? info.caps : kCapsUnasked),
+    : caps(info.caps ? info.caps : kCapsUnscheduled),
       transmit_flags(info.tx_attr ? info.tx_attr->op_flags : 0),
       receive_flags(info.rx_attr ? info.rx_attr->op_flags : 0),
       transmit_size(info.tx_attr && info.tx_attr->size ? info.tx_attr->size : parameters().tx_size) {

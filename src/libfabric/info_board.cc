@@ -74,7 +74,7 @@ fi_info* info_of_board(const runtime::Board& board) {
   const auto process = runtime_of_process();
   fi_info* offer = fi_allocinfo();
   if (!offer || !process) return offer;
-  offer->caps = kCapsUnasked;
+  offer->caps = kCapsUnscheduled;
   offer->addr_format = kAddressFormat;
   transmit_fill(*offer->tx_attr);
   receive_fill(*offer->rx_attr);

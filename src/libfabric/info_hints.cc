@@ -30,7 +30,7 @@ void echo(T& ours, T wanted) {
 
 std::uint64_t caps_given(const fi_info& hints) {
   const std::uint64_t wanted = hints.caps;
-  if (wanted == 0) return kCapsUnasked | (hints.rx_attr ? hints.rx_attr->caps & kDearCaps : 0);
+  if (wanted == 0) return kCapsUnscheduled | (hints.rx_attr ? hints.rx_attr->caps & kDearCaps : 0);
   std::uint64_t caps = (wanted & (kPrimaryCaps | kDearCaps)) | kFreeCaps;
   if ((caps & (FI_MSG | FI_TAGGED)) && !(caps & (FI_SEND | FI_RECV))) caps |= FI_SEND | FI_RECV;
   constexpr std::uint64_t kAccess = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;

@@ -53,8 +53,8 @@ struct Config {
   // The threshold towards peers whose bulk path carries the message: a GSO batch costs less than a
   // rendezvous.
   std::uint32_t bulk_rndv_threshold = 65536;
-  // Bytes of a large message that may be sent as unscheduled data (unasked.cc). 0: none.
-  std::uint32_t unasked_bytes = 65536;
+  // Bytes of a large message that may be sent as unscheduled data (unscheduled.cc). 0: none.
+  std::uint32_t unscheduled_bytes = 65536;
   // Large sends that wait for their receives, to peers that know no pages of regions. More wait for regions.
   std::uint32_t regions_most = kRegionsMost;
   // Messages to this endpoint itself complete like those to others, not only when their receives match.

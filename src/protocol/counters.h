@@ -25,7 +25,7 @@ namespace omx::protocol {
   X(send_pull_request, "Send Pull Request")                        \
   X(send_pull_reply, "Send Pull Reply")                            \
   X(send_pull_reply_bulk, "Send Pull Reply by UDP")                \
-  X(send_unasked, "Send Data Unasked")                             \
+  X(send_unscheduled, "Send Unscheduled Data")                     \
   X(send_parked, "Send Kept until Received")                       \
   X(send_probe, "Send MTU Probe")                                  \
   X(send_rail_probe, "Send Rail Probe")                            \
@@ -43,7 +43,7 @@ namespace omx::protocol {
   X(recv_nack_mcp, "Recv Nack MCP")                                \
   X(recv_pull_request, "Recv Pull Request")                        \
   X(recv_pull_reply, "Recv Pull Reply")                            \
-  X(recv_unasked, "Recv Data Unasked")                             \
+  X(recv_unscheduled, "Recv Unscheduled Data")                     \
   X(recv_probe, "Recv MTU Probe")                                  \
   X(recv_pack, "Recv Shared Frame")                                \
   X(recv_gathered, "Recv Gathered Packets")                        \

@@ -149,8 +149,8 @@ std::size_t encode_rndv(std::byte* out, const Head& head, const Rndv& packet, co
   assert(packet.tail <= kRndvTailMost && (tail || packet.tail == 0));
   put_head(out, head);
   put_first(out, PacketType::rndv, packet.dst_endpoint, packet.src_endpoint, packet.flags);
-  const std::size_t unasked = packet.flags & kFlagUnasked ? rndv::kUnaskedBytes : 0;
-  const std::size_t more = unasked + (packet.flags & kFlagPage ? rndv::kPageBytes : 0);
+  const std::size_t unscheduled = packet.flags & kFlagUnscheduled ? rndv::kUnscheduledBytes : 0;
+  const std::size_t more = unscheduled + (packet.flags & kFlagPage ? rndv::kPageBytes : 0);
   store_be16(out + message::kLength, static_cast<std::uint16_t>(rndv::kDataBytes + more + packet.tail));
   store_be16(out + message::kChecksum, packet.checksum);
   put_message(out, packet);
@@ -158,11 +158,11 @@ std::size_t encode_rndv(std::byte* out, const Head& head, const Rndv& packet, co
   store8(out + rndv::kRdmaId, packet.rdma_id);
   store8(out + rndv::kRdmaSeqnum, packet.rdma_seqnum);
   store_be16(out + rndv::kRdmaOffset, packet.rdma_offset);
-  if (more > unasked) store_be32(out + rndv::kEnd + unasked, std::uint32_t{packet.page} << 16);
-  if (unasked > 0) {
-    store_be16(out + rndv::kUnaskedUnit, packet.unasked_unit);
-    store8(out + rndv::kUnaskedFrames, packet.unasked_frames);
-    store8(out + rndv::kUnaskedFrames + 1, 0);
+  if (more > unscheduled) store_be32(out + rndv::kEnd + unscheduled, std::uint32_t{packet.page} << 16);
+  if (unscheduled > 0) {
+    store_be16(out + rndv::kUnscheduledUnit, packet.unscheduled_unit);
+    store8(out + rndv::kUnscheduledFrames, packet.unscheduled_frames);
+    store8(out + rndv::kUnscheduledFrames + 1, 0);
   }
   if (packet.tail > 0) std::memcpy(out + rndv::kEnd + more, tail, packet.tail);
   return put_ext(out, rndv::kEnd + more + packet.tail, packet);
@@ -182,12 +182,12 @@ Drop decode_rndv(Frame frame, bool extended, Rndv& packet, const std::byte** tai
   packet.rdma_id = load8(in + rndv::kRdmaId);
   packet.rdma_seqnum = load8(in + rndv::kRdmaSeqnum);
   packet.rdma_offset = load_be16(in + rndv::kRdmaOffset);
-  const bool unasked = flags & kFlagUnasked;
-  const std::size_t page = rndv::kEnd + (unasked ? rndv::kUnaskedBytes : 0);
+  const bool unscheduled = flags & kFlagUnscheduled;
+  const std::size_t page = rndv::kEnd + (unscheduled ? rndv::kUnscheduledBytes : 0);
   const std::size_t before = page - rndv::kEnd + (flags & kFlagPage ? rndv::kPageBytes : 0);
   if (length < rndv::kDataBytes + before) return Drop::bad_length;
-  packet.unasked_unit = unasked ? load_be16(in + rndv::kUnaskedUnit) : 0;
-  packet.unasked_frames = unasked ? load8(in + rndv::kUnaskedFrames) : 0;
+  packet.unscheduled_unit = unscheduled ? load_be16(in + rndv::kUnscheduledUnit) : 0;
+  packet.unscheduled_frames = unscheduled ? load8(in + rndv::kUnscheduledFrames) : 0;
   packet.page = flags & kFlagPage ? load_be16(in + page) : std::uint16_t{0};
   const std::size_t more = length - rndv::kDataBytes - before;
   packet.tail = static_cast<std::uint16_t>(extended && more <= kRndvTailMost ? more : 0);

@@ -62,10 +62,10 @@ inline constexpr std::size_t kRdmaOffset = 46;
 inline constexpr std::size_t kEnd = 48;
 inline constexpr std::size_t kData = message::kEnd;  // the length field counts from here
 inline constexpr std::uint16_t kDataBytes = kEnd - kData;
-// The fields that kFlagUnasked adds, before the tail.
-inline constexpr std::size_t kUnaskedUnit = kEnd;
-inline constexpr std::size_t kUnaskedFrames = kEnd + 2;
-inline constexpr std::size_t kUnaskedBytes = 4;
+// The fields that kFlagUnscheduled adds, before the tail.
+inline constexpr std::size_t kUnscheduledUnit = kEnd;
+inline constexpr std::size_t kUnscheduledFrames = kEnd + 2;
+inline constexpr std::size_t kUnscheduledBytes = 4;
 // The field that kFlagPage adds, behind those: two bytes, and two zeros.
 inline constexpr std::size_t kPageBytes = 4;
 }  // namespace rndv

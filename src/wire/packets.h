@@ -32,12 +32,12 @@ inline constexpr std::uint32_t kTinyMax = 32;
 inline constexpr std::uint32_t kSmallMax = 128;
 inline constexpr std::uint32_t kRndvTailMost = 120;
 // The magic of unscheduled pull replies, which name the RNDV instead of a pull (docs/reference/wire.md 17).
-inline constexpr std::uint32_t kUnaskedMagic = 0x55A50000;
-inline constexpr bool unasked(std::uint32_t magic) {
-  return (magic & 0xFFFF0000) == kUnaskedMagic;
+inline constexpr std::uint32_t kUnscheduledMagic = 0x55A50000;
+inline constexpr bool unscheduled(std::uint32_t magic) {
+  return (magic & 0xFFFF0000) == kUnscheduledMagic;
 }
-inline constexpr std::uint32_t unasked_magic(std::uint8_t to, std::uint8_t from) {
-  return kUnaskedMagic | static_cast<std::uint32_t>(from) << 8 | (to ^ (kPullMagic & 0xFF));
+inline constexpr std::uint32_t unscheduled_magic(std::uint8_t to, std::uint8_t from) {
+  return kUnscheduledMagic | static_cast<std::uint32_t>(from) << 8 | (to ^ (kPullMagic & 0xFF));
 }
 inline constexpr std::uint32_t kRawFrameMax = 1024;
 inline constexpr std::uint32_t kHostnameMax = 80;  // with NUL
@@ -90,18 +90,18 @@ enum class Drop : std::uint8_t {
 // undefined, so they mean something only between peers that exchanged extension blocks
 // (docs/reference/wire.md 6).
 enum Flags : std::uint8_t {
-  kFlagUrgent = 1,      // latency-sensitive: a receiver may be waiting for this frame
-  kFlagChecksum = 2,    // CRC-32C trailer after the data
-  kFlagHeaderExt = 4,   // 16-byte header extension between header and data
-  kFlagGap = 8,         // PULL: repeated because later frames arrived
-  kFlagUnasked = 8,     // RNDV: unscheduled data follow. NOTIFY: they may follow the next RNDV
-  kFlagRail = 8,        // PROBE: tests the path that it takes; the answer takes the same path
-  kFlagPark = 8,        // TRUC: send the next missing message as RNDV, and nothing else
-  kFlagQuiet = 16,      // PULL: the last frame of the answer need not be urgent
-  kFlagPage = 16,       // RNDV, NOTIFY: the region's page is not 0
-  kFlagBulk = 32,       // PULL: answer by the bulk path. PROBE: came by it; in a reply: one came by it
-  kFlagBulkProbe = 64,  // PULL: show that my bulk path is reached. PROBE, MEDIUM: frames went by it
-  kFlagBell = 128,      // PULL: announce an answer by the bulk path
+  kFlagUrgent = 1,       // latency-sensitive: a receiver may be waiting for this frame
+  kFlagChecksum = 2,     // CRC-32C trailer after the data
+  kFlagHeaderExt = 4,    // 16-byte header extension between header and data
+  kFlagGap = 8,          // PULL: repeated because later frames arrived
+  kFlagUnscheduled = 8,  // RNDV: unscheduled data follow. NOTIFY: they may follow the next RNDV
+  kFlagRail = 8,         // PROBE: tests the path that it takes; the answer takes the same path
+  kFlagPark = 8,         // TRUC: send the next missing message as RNDV, and nothing else
+  kFlagQuiet = 16,       // PULL: the last frame of the answer need not be urgent
+  kFlagPage = 16,        // RNDV, NOTIFY: the region's page is not 0
+  kFlagBulk = 32,        // PULL: answer by the bulk path. PROBE: came by it; in a reply: one came by it
+  kFlagBulkProbe = 64,   // PULL: show that my bulk path is reached. PROBE, MEDIUM: frames went by it
+  kFlagBell = 128,       // PULL: announce an answer by the bulk path
 };
 
 struct Head {
@@ -158,19 +158,19 @@ struct ConnectExt {
 };
 inline constexpr std::uint32_t kEpochMask = 0x7FFFFFFF;
 enum Feature : std::uint16_t {
-  kFeatureMark = 1,       // understands kFlagUrgent
-  kFeatureChecksum = 2,   // wants CRC trailers; used when both sides want them
-  kFeatureHeaderExt = 4,  // understands kFlagHeaderExt
-  kFeatureSack = 8,       // understands TRUC with a bitmap of reordered messages
-  kFeatureProbe = 16,     // answers PROBE
-  kFeaturePack = 32,      // reads PACK
-  kFeatureBulk = 64,      // takes pull replies by its bulk path, whose address is in the block
-  kFeatureTail = 128,     // reads the tail of RNDV
-  kFeatureUnasked = 256,  // takes unscheduled data of RNDV
-  kFeatureShare = 512,    // reads PACK whose records are packets
-  kFeatureRails = 1024,   // has several boards; the block says which
-  kFeaturePark = 4096,    // sends messages as RNDV on request, and knows pages of regions
-  kFeatureAhead = 2048,   // waits for the rest of a bulk path answer that is announced before its end
+  kFeatureMark = 1,           // understands kFlagUrgent
+  kFeatureChecksum = 2,       // wants CRC trailers; used when both sides want them
+  kFeatureHeaderExt = 4,      // understands kFlagHeaderExt
+  kFeatureSack = 8,           // understands TRUC with a bitmap of reordered messages
+  kFeatureProbe = 16,         // answers PROBE
+  kFeaturePack = 32,          // reads PACK
+  kFeatureBulk = 64,          // takes pull replies by its bulk path, whose address is in the block
+  kFeatureTail = 128,         // reads the tail of RNDV
+  kFeatureUnscheduled = 256,  // takes unscheduled data of RNDV
+  kFeatureShare = 512,        // reads PACK whose records are packets
+  kFeatureRails = 1024,       // has several boards; the block says which
+  kFeaturePark = 4096,        // sends messages as RNDV on request, and knows pages of regions
+  kFeatureAhead = 2048,       // waits for the rest of a bulk path answer that is announced before its end
 };
 inline constexpr std::uint32_t kConnectExtMagic = 0x4f4d5845;  // "OMXE"
 
@@ -243,9 +243,9 @@ struct Rndv : Message {
   std::uint16_t checksum = 0;
   // the last bytes of the message, which come with it; only to peers with kFeatureTail
   std::uint16_t tail = 0;
-  // With kFlagUnasked this many frames follow, each with this many data bytes.
-  std::uint16_t unasked_unit = 0;
-  std::uint8_t unasked_frames = 0;
+  // With kFlagUnscheduled this many frames follow, each with this many data bytes.
+  std::uint16_t unscheduled_unit = 0;
+  std::uint8_t unscheduled_frames = 0;
   std::uint16_t page = 0;  // of the region; with kFlagPage
   bool operator==(const Rndv&) const = default;
 };

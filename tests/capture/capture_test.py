@@ -156,8 +156,8 @@ def look_at_links(name, path):
         tail = sum(len(one(row[5]) or "") // 2 for row in of_type[40][:1])
         check.that(f"{name}: data of message {message}", data + tail >= largest, data)
         for row in of_type[42]:
-            unasked = all(int(magic, 16) >> 16 == 0x55A5 for magic in row[7])
-            check.that(f"{name}: reply {row[0]} was asked for", unasked or set(row[3]) & pulls, row[3])
+            unscheduled = all(int(magic, 16) >> 16 == 0x55A5 for magic in row[7])
+            check.that(f"{name}: reply {row[0]} was asked for", unscheduled or set(row[3]) & pulls, row[3])
         for row in of_type[41] + of_type[42] + of_type[43]:
             check.that(f"{name}: {row[0]} knows its RNDV", frame[0] in row[2], (frame, row[2]))
 

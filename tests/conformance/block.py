@@ -3,7 +3,7 @@
 from packets import crc32c
 
 MAGIC = 0x4F4D5845
-MARK, CHECKSUM, HEADER_EXT, SACK, PROBE, PACK, BULK, TAIL, UNASKED, SHARE, RAILS, AHEAD, PARK = (1 << bit for bit in range(13))
+MARK, CHECKSUM, HEADER_EXT, SACK, PROBE, PACK, BULK, TAIL, UNSCHEDULED, SHARE, RAILS, AHEAD, PARK = (1 << bit for bit in range(13))
 USES = 1 << 31
 
 

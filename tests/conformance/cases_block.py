@@ -104,31 +104,31 @@ def the_tail(peer):
 
 
 @case(lambda peer: without_checksums(peer) and not peer.mode.wire)
-def data_unasked(peer):
+def unscheduled_data(peer):
     """With leave, which a NOTIFY gives, the first frames follow their RNDV unscheduled [docs/reference/wire.md 17]."""
-    partner = peer.partner(features=block.UNASKED).connected_by_subject()
+    partner = peer.partner(features=block.UNSCHEDULED).connected_by_subject()
     check, length = peer.rules.check, 100000
     for leave, before in ((8, 0), (0, 8), (8, 0)):
         peer.ask(f"send 1 1 {length} 7")
         rndv = partner.take(RNDV, lambda f: f["seq"] == partner.wanted)  # not a repetition of an earlier one
-        check("block.unasked", "docs/reference/wire.md 17", "RNDV F19 flag unasked", before, rndv.raw[19] & 8)
+        check("block.unscheduled", "docs/reference/wire.md 17", "RNDV F19 flag unscheduled", before, rndv.raw[19] & 8)
         if before:
             unit, frames, pad = int.from_bytes(rndv.data[0:2], "big"), rndv.data[2], rndv.data[3]
-            check("block.unasked", "docs/reference/wire.md 17", "RNDV F51", 0, pad)
-            check("block.unasked", "docs/reference/wire.md 17", "as many as 64 KiB hold", True, 0 < frames <= 64 and unit * frames <= 65536)
+            check("block.unscheduled", "docs/reference/wire.md 17", "RNDV F51", 0, pad)
+            check("block.unscheduled", "docs/reference/wire.md 17", "as many as 64 KiB hold", True, 0 < frames <= 64 and unit * frames <= 65536)
             handle = rndv["seq"] << 16 | rndv["region_seq"] << 8 | rndv["region"]
             magic = 0x55A50000 | 0 << 8 | (partner.endpoint ^ 0x80)
             for i in range(frames):
                 reply = partner.take(PULL_REPLY)
                 got = (reply["handle"], reply["magic"], reply["frame_seq"], reply["offset"], reply.data)
-                check("block.unasked", "docs/reference/wire.md 17", f"frame {i}",
+                check("block.unscheduled", "docs/reference/wire.md 17", f"frame {i}",
                       (handle, magic, i, i * unit, pattern(length, 7)[i * unit:(i + 1) * unit]), got)
         else:
-            check("block.unasked", "docs/reference/wire.md 17", "RNDV brings the tail only", True, rndv["length"] <= 128)
+            check("block.unscheduled", "docs/reference/wire.md 17", "RNDV brings the tail only", True, rndv["length"] <= 128)
         partner.wanted = plus(partner.wanted, 1)
         partner.notify(rndv, length, flags=leave)
-        check("block.unasked", "protocol 8.1", "how the send ended", f"done 0 1 {length} {length} sent", peer.ask("wait 1 8000"))
-    check("block.unasked", "docs/reference/wire.md 17", "what was not announced", 0, len(peer.waiting(PULL_REPLY, partner.endpoint)))
+        check("block.unscheduled", "protocol 8.1", "how the send ended", f"done 0 1 {length} {length} sent", peer.ask("wait 1 8000"))
+    check("block.unscheduled", "docs/reference/wire.md 17", "what was not announced", 0, len(peer.waiting(PULL_REPLY, partner.endpoint)))
 
 
 @case(lambda peer: without_checksums(peer) and not peer.mode.wire)
@@ -155,9 +155,9 @@ def parked_message(peer):
 
 
 @case(lambda peer: without_checksums(peer) and not peer.mode.wire)
-def data_unasked_received(peer):
+def unscheduled_data_received(peer):
     """Unscheduled data behind our RNDV are received without a PULL. Other data are not."""
-    partner = peer.partner(features=block.UNASKED | block.SACK)
+    partner = peer.partner(features=block.UNSCHEDULED | block.SACK)
     partner.connect()
     check, frames = peer.rules.check, 3
     unit = receive(peer, partner, 100000).unit
@@ -174,9 +174,9 @@ def data_unasked_received(peer):
         for i in range(frames):
             partner.reply(key, i * unit, message[i * unit:(i + 1) * unit], i)
         notify = partner.take(NOTIFY)
-        check("block.unasked_in", "docs/reference/wire.md 17", "NOTIFY F19 gives leave", 8, notify.raw[19] & 8)
-        check("block.unasked_in", "docs/reference/wire.md 17", "how the receive ended", f"done 0 b0 {length} {length} good", peer.ask("wait 1 8000"))
-        check("block.unasked_in", "docs/reference/wire.md 17", "PULLs", 0, len(peer.waiting(PULL, partner.endpoint)))
+        check("block.unscheduled_in", "docs/reference/wire.md 17", "NOTIFY F19 gives leave", 8, notify.raw[19] & 8)
+        check("block.unscheduled_in", "docs/reference/wire.md 17", "how the receive ended", f"done 0 b0 {length} {length} good", peer.ask("wait 1 8000"))
+        check("block.unscheduled_in", "docs/reference/wire.md 17", "PULLs", 0, len(peer.waiting(PULL, partner.endpoint)))
         partner.wanted = plus(partner.wanted, 1)
         partner.ack()
 

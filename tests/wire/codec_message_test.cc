@@ -221,18 +221,18 @@ TEST(codec_message, decode_rndv__tail) {
   EXPECT_EQ(rndv(frame, false), Drop::truncated);
 }
 
-TEST(codec_message, decode_rndv__page_behind_unasked_and_before_the_tail) {
-  for (const std::uint8_t unasked : {std::uint8_t{0}, std::uint8_t{kFlagUnasked}}) {
+TEST(codec_message, decode_rndv__page_behind_unscheduled_and_before_the_tail) {
+  for (const std::uint8_t unscheduled : {std::uint8_t{0}, std::uint8_t{kFlagUnscheduled}}) {
     Rndv packet;
-    packet.flags = static_cast<std::uint8_t>(kFlagPage | kFlagHeaderExt | unasked);
+    packet.flags = static_cast<std::uint8_t>(kFlagPage | kFlagHeaderExt | unscheduled);
     packet.page = 0x1234;
-    packet.unasked_unit = unasked ? 1000 : 0;
-    packet.unasked_frames = unasked ? 7 : 0;
+    packet.unscheduled_unit = unscheduled ? 1000 : 0;
+    packet.unscheduled_frames = unscheduled ? 7 : 0;
     packet.tail = 3;
     const std::byte tail[3] = {std::byte{1}, std::byte{2}, std::byte{3}};
     const Bytes frame =
         encoded([&](std::byte* out) { return encode_rndv(out, head_to_b(PacketType::rndv), packet, tail); });
-    const std::size_t page = unasked ? 52 : 48;
+    const std::size_t page = unscheduled ? 52 : 48;
     ASSERT_EQ(frame.size(), page + 4 + 3 + 16);
     EXPECT_EQ(load_be32(frame.data() + page), 0x12340000U);
     EXPECT_EQ(frame[page + 4], std::byte{1});

@@ -24,7 +24,7 @@ wire::ConnectExt connect_extension(const State& s, const Peer& p) {
   ext.present = s.config.extension;
   ext.mode = s.config.mode;
   ext.features = wire::kFeatureMark | wire::kFeatureHeaderExt | wire::kFeatureSack | wire::kFeatureProbe |
-                 wire::kFeatureTail | wire::kFeatureUnasked | wire::kFeatureAhead;
+                 wire::kFeatureTail | wire::kFeatureUnscheduled | wire::kFeatureAhead;
   if (s.config.parks && s.config.mode == wire::Mode::omx) ext.features |= wire::kFeaturePark;
   if (s.config.pack) ext.features |= wire::kFeaturePack | wire::kFeatureShare;
   if (s.config.bulk_address.present()) {

@@ -5,7 +5,7 @@
 #include "protocol/actions/frames.h"
 #include "protocol/actions/message_fields.h"
 #include "protocol/actions/share.h"
-#include "protocol/actions/unasked_tx.h"
+#include "protocol/actions/unscheduled_tx.h"
 #include "protocol/counters.h"
 #include "protocol/state/ack_owed.h"
 #include "protocol/state/bulk_trust.h"
@@ -47,7 +47,7 @@ void rndv_transmit(State& s, Request& r) {
   if (r.region_page > 0) packet.flags |= wire::kFlagPage;
   packet.rdma_offset = 0;
   packet.tail = static_cast<std::uint16_t>(rndv_tail(r));
-  unasked_plan(s, r, packet);
+  unscheduled_plan(s, r, packet);
   std::byte tail[wire::kRndvTailMost];
   r.segments.read(r.msg_length - packet.tail, tail, packet.tail);
   Draft draft;
@@ -59,12 +59,12 @@ void rndv_transmit(State& s, Request& r) {
     s.packing.announced_to = &p;
     s.packing.announced = s.now;
     const Gathers may(
-        s, burst && s.packing.announces && p.bulk.larges_out > kAhead && packet.unasked_frames == 0);
+        s, burst && s.packing.announces && p.bulk.larges_out > kAhead && packet.unscheduled_frames == 0);
     packet_send(s, p, draft);
   }
   ack_piggybacked(p);
   s.count(Counter::send_rndv)++;
-  unasked_transmit(s, r, packet);
+  unscheduled_transmit(s, r, packet);
 }
 
 void notify_transmit(State& s, Request& r) {
@@ -73,7 +73,7 @@ void notify_transmit(State& s, Request& r) {
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
   packet.flags = frame_flags(p, true);
-  if (r.rx.leave && (p.agreed.features & wire::kFeatureUnasked)) packet.flags |= wire::kFlagUnasked;
+  if (r.rx.leave && (p.agreed.features & wire::kFeatureUnscheduled)) packet.flags |= wire::kFlagUnscheduled;
   packet.session = p.reply_session();
   packet.total_length = r.rx.notify_length;
   packet.rdma_id = r.region;

@@ -21,7 +21,7 @@
 #include "protocol/state/request.h"
 #include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
-#include "protocol/state/unasked.h"
+#include "protocol/state/unscheduled.h"
 
 namespace omx::protocol {
 
@@ -52,7 +52,7 @@ void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv) {
   pull.first_block = pull.block_count = 0;
   pull.blocks = {};
   pull.leave = rndv != nullptr;
-  if (const std::uint32_t frames = rndv ? unasked_expect(s, pull, *rndv) : 0; frames > 0)
+  if (const std::uint32_t frames = rndv ? unscheduled_expect(s, pull, *rndv) : 0; frames > 0)
     pull_await_first(s, pull, frames);
   pull_ring_midway(s, pull);
   pull_want(s, pull);
@@ -150,7 +150,7 @@ void pull_finish(State& s, Pull& pull, Status status) {
   }
   Request& r = *pull.request;
   const std::uint32_t length = pull.length + pull.tail;
-  const bool leave = unasked_leave(s, *pull.peer, pull.leave);
+  const bool leave = unscheduled_leave(s, *pull.peer, pull.leave);
   pull_free(s, pull);
   large_received(s, r, status, length, leave);
   start_waiting(s);

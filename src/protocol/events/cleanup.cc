@@ -130,8 +130,8 @@ void peer_cleanup(State& s, Peer& p, Cleanup why, Status status) {
   bulk_forget(s, p);
   rails_forget(s, p);
   park_forget(p);
-  p.bulk.larges_out = p.bulk.unasked_pause = p.bulk.unasked_skip = 0;
-  p.bulk.unasked_until = 0;
+  p.bulk.larges_out = p.bulk.unscheduled_pause = p.bulk.unscheduled_skip = 0;
+  p.bulk.unscheduled_until = 0;
   p.counting.ack_pending = false;
   p.ack_now.unlink();
   p.tx.sacks = false;

@@ -9,7 +9,7 @@
 #include "protocol/state/regions.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
-#include "protocol/state/unasked.h"
+#include "protocol/state/unscheduled.h"
 #include "protocol/types.h"
 
 namespace omx::protocol {
@@ -21,7 +21,7 @@ void large_notified(State& s, Peer& p, const wire::Notify& packet) {
   Request* const r = region ? region->owner : nullptr;
   if (!r || r->peer != &p || r->tx.notified) return;
   r->tx.notified = true;
-  unasked_notified(s, p, *r, packet.flags & wire::kFlagUnasked);
+  unscheduled_notified(s, p, *r, packet.flags & wire::kFlagUnscheduled);
   r->xfer_length = packet.total_length < r->msg_length ? packet.total_length : r->msg_length;
   if (r->phase == Phase::await_notify) {
     r->queue.unlink();

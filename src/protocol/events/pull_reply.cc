@@ -20,7 +20,7 @@
 #include "protocol/state/pull_window.h"
 #include "protocol/state/rails.h"
 #include "protocol/state/state.h"
-#include "protocol/state/unasked.h"
+#include "protocol/state/unscheduled.h"
 #include "protocol/types.h"
 
 namespace omx::protocol {
@@ -29,7 +29,8 @@ namespace {
 
 Pull* pull_of_reply(State& s, const wire::Head& head, wire::Frame frame) {
   Pull* const pull = pull_of(s, head, frame);
-  return pull ? pull : unasked_find(s, head.src, load_be32(frame.data() + 28), load_be32(frame.data() + 24));
+  return pull ? pull
+              : unscheduled_find(s, head.src, load_be32(frame.data() + 28), load_be32(frame.data() + 24));
 }
 
 // A reply that a pull waits for.

@@ -129,7 +129,7 @@ struct PeerAgreed {
 };
 
 // Large messages to and from a peer: its bulk path (bulk_trust.cc) and the unscheduled data that we send
-// (unasked.cc).
+// (unscheduled.cc).
 struct PeerBulk {
   wire::BulkAddress address;
   bool in = false;            // data that it sends by our bulk path arrive
@@ -137,11 +137,12 @@ struct PeerBulk {
   bool batches_fail = false;  // single datagrams arrive, GSO batches do not
   std::uint8_t losses = 0;    // score of messages and answers that had to be sent again (bulk_trust.cc)
   std::uint8_t offers = 0;    // probes that were not answered
-  std::uint8_t unasked_pause = 0, unasked_skip = 0;  // messages to send without such data: in all, and left
-  std::uint32_t larges_out = 0;                      // large messages that are not notified yet
+  std::uint8_t unscheduled_pause = 0,
+               unscheduled_skip = 0;  // messages to send without such data: in all, and left
+  std::uint32_t larges_out = 0;       // large messages that are not notified yet
   BulkTrust in_trust, out_trust;
   TimeNs probe_due = 0;
-  TimeNs unasked_until = 0;
+  TimeNs unscheduled_until = 0;
 };
 
 // Parked messages (parked.cc).

@@ -65,7 +65,7 @@ struct Pull {
   std::uint32_t rings_at = 0;    // the answer before this frame wakes us, though all is asked for; 0: none
   std::uint32_t blocks_max = 0;
   std::uint64_t copies_first = 0, copies_last = 0;  // tickets of its copies (offload.h); 0: none
-  std::uint32_t unasked_key = 0;                    // see unasked.cc
+  std::uint32_t unscheduled_key = 0;                // see unscheduled.cc
   bool leave = false;                               // the sender may add unscheduled data to its next message
   bool by_bulk = false;  // laid out for the bulk path, and asked for by it while it is trusted
   bool paced = false;    // counts for the pace of the schedule
@@ -78,7 +78,7 @@ struct Pull {
   TimeNs last_asked = 0;   // when all missing frames were last asked for
   Timer timer;
   ListHook all;
-  ListHook unasked_hook;  // state.unasked
+  ListHook unscheduled_hook;  // state.unscheduled
   // Members of the schedule (pull_schedule.cc).
   std::uint32_t age = 0;  // grows from pull to pull
   // Bytes asked for that have not arrived, by board. Bytes that the sender keeps for too long are left out.

@@ -8,7 +8,7 @@
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_slots.h"
 #include "protocol/state/state.h"
-#include "protocol/state/unasked.h"
+#include "protocol/state/unscheduled.h"
 #include "wire/packets.h"
 
 namespace omx::protocol {
@@ -99,7 +99,7 @@ bool pull_reply_is(State& s, const ExpectedFrame& expected, wire::Frame frame) {
   Pull* pull = pull_of_handle(s, expected.handle);
   return pull && wire::decode_head(frame, head) == wire::Drop::none && comes_from(*pull->peer, head.src) &&
          wire::decode_pull_reply(frame, pull->peer->agreed.extended, packet, &data) == wire::Drop::none &&
-         (unasked_is(s, *pull, packet.magic, packet.pull_handle) ||
+         (unscheduled_is(s, *pull, packet.magic, packet.pull_handle) ||
           (packet.magic == (wire::kPullMagic ^ s.config.endpoint) &&
            packet.pull_handle == expected.handle)) &&
          packet.frame_seqnum == static_cast<std::uint8_t>(expected.index) &&

@@ -41,7 +41,7 @@ bool pull_slot_acquire(State& s, Pull& pull) {
 
 void pull_slot_release(State& s, Pull& pull) {
   assert(!pull_waiting(pull));
-  pull.unasked_hook.unlink();
+  pull.unscheduled_hook.unlink();
   pull_leave(s, pull);
   if (s.pulling.senders == 0) s.transfers.pulls_by_bulk = s.transfers.pulls_by_link = false;
   const std::uint32_t index = pull.handle >> kSlotShift;

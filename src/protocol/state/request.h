@@ -56,19 +56,19 @@ enum class Phase : std::uint8_t {
 // State that only a send needs. A NOTIFY is a send, too, and uses some of it.
 struct RequestTx {
   bool synchronous = false;
-  bool buffered = false;    // user memory no longer needed
-  bool sacked = false;      // unacked, but the receiver holds it
-  bool by_bulk = false;     // medium send: most of it went by the bulk path
-  bool lost = false;        // a later message passed it, and it was not sent again since
-  bool announced = false;   // large send: among larges_out of the peer
-  bool unasked = false;     // large send: unscheduled data went with it, and it is not notified yet
-  bool notified = false;    // large send: the receiver has finished, the ack is still missing
-  bool delivered = false;   // completes only when acknowledged
-  bool confirmed = false;   // ... because its peer was silent for a second (see SendOp)
-  bool copy_later = false;  // see SendAdvice
-  bool parked = false;      // eager send: its receiver has no room for the data (parked.cc)
-  bool waits = false;       // ... acknowledged; its copy, if any, waits for the receive
-  std::uint8_t frames = 0;  // on the wire when unacked
+  bool buffered = false;     // user memory no longer needed
+  bool sacked = false;       // unacked, but the receiver holds it
+  bool by_bulk = false;      // medium send: most of it went by the bulk path
+  bool lost = false;         // a later message passed it, and it was not sent again since
+  bool announced = false;    // large send: among larges_out of the peer
+  bool unscheduled = false;  // large send: unscheduled data went with it, and it is not notified yet
+  bool notified = false;     // large send: the receiver has finished, the ack is still missing
+  bool delivered = false;    // completes only when acknowledged
+  bool confirmed = false;    // ... because its peer was silent for a second (see SendOp)
+  bool copy_later = false;   // see SendAdvice
+  bool parked = false;       // eager send: its receiver has no room for the data (parked.cc)
+  bool waits = false;        // ... acknowledged; its copy, if any, waits for the receive
+  std::uint8_t frames = 0;   // on the wire when unacked
   std::uint32_t buffer_size = 0;
   std::byte* buffer = nullptr;  // copy of a buffered send's data
   TimeNs passed_at = 0;         // when a later message was known to have arrived first; 0: not so far

@@ -88,7 +88,7 @@ struct EngineTransfers {
   List<Pull, &Pull::all> pull_waiting;            // waiting for a slot
   List<Pull, &Pull::all> pull_copying;            // all data have arrived, some copies still run
   std::array<PullExpected, kRailsMost> expected;  // by board
-  Unasked unasked;
+  Unscheduled unscheduled;
   std::uint32_t pull_age = 0;  // age of the youngest pull
   bool bulk_seen = false;      // a pull was large enough for a bulk path of its own to pay
   // The ways by which running large messages were asked for.

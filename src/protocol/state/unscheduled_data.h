@@ -13,22 +13,22 @@
 namespace omx::protocol {
 
 // A peer that may send unscheduled data, and until when.
-struct UnaskedLeave {
+struct UnscheduledLeave {
   const Peer* peer = nullptr;
   TimeNs until = 0;
 };
 
 // Unscheduled data that were not expected.
-struct UnaskedLost {
+struct UnscheduledLost {
   NicId nic = 0;
   std::uint32_t magic = 0, key = 0;
-  bool operator==(const UnaskedLost&) const = default;
+  bool operator==(const UnscheduledLost&) const = default;
 };
 
-struct Unasked {
-  std::array<UnaskedLeave, 3> leaves;  // together no more than even the ports of small switches hold
-  List<Pull, &Pull::unasked_hook> running;
-  std::array<UnaskedLost, 4> lost;  // data that came before their RNDV, or were of no use
+struct Unscheduled {
+  std::array<UnscheduledLeave, 3> leaves;  // together no more than even the ports of small switches hold
+  List<Pull, &Pull::unscheduled_hook> running;
+  std::array<UnscheduledLost, 4> lost;  // data that came before their RNDV, or were of no use
   std::size_t lost_last = 0;
 };
 

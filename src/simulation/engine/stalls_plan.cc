@@ -27,7 +27,7 @@ HostOptions choose_host(Random& random, const StallsPlan& plan, std::uint32_t ke
   c.peer_timeout = plan.timeout;
   c.keepalive_delay = plan.timeout / kTries;
   c.resend_delay = c.resend_delay_max = plan.timeout / kTries;
-  if (random.chance(0.3)) c.unasked_bytes = 0;
+  if (random.chance(0.3)) c.unscheduled_bytes = 0;
   if (random.chance(0.2)) c.send_buffer_bytes = 64U << 10;
   host.bulk = random.chance(0.3);
   if (random.chance(0.2)) host.copies_seed = 1 + random.below(1U << 30);

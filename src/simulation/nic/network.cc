@@ -37,7 +37,7 @@ protocol::Config engine_config(const NetworkOptions& options) {
   config.pull_delay_extended = config.pull_patience_least = config.pull_delay;
   config.resend_delay_extended = config.resend_delay_least = config.resend_delay;
   config.pull_blocks = options.pull_blocks;
-  config.unasked_bytes = 0;
+  config.unscheduled_bytes = 0;
   return config;
 }
 

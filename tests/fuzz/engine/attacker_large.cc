@@ -44,10 +44,10 @@ void LargeAttacker::rndv(const Sender& from, Script& script) {
   const std::byte tail[wire::kRndvTailMost] = {};
   m.tail = m.rdma_offset % 7 == 1 ? m.rdma_offset % wire::kRndvTailMost : 0;
   if (m.rdma_offset % 3 == 1) {  // announces unscheduled data, which may follow
-    m.flags |= wire::kFlagUnasked;
-    m.unasked_frames = static_cast<std::uint8_t>(m.rdma_offset >> 8);
+    m.flags |= wire::kFlagUnscheduled;
+    m.unscheduled_frames = static_cast<std::uint8_t>(m.rdma_offset >> 8);
     const std::uint32_t unit = from.peer ? from.peer->agreed.sizes.pull_reply_max : 1024;
-    m.unasked_unit = static_cast<std::uint16_t>(m.rdma_offset & 64 ? m.rdma_offset : unit);
+    m.unscheduled_unit = static_cast<std::uint16_t>(m.rdma_offset & 64 ? m.rdma_offset : unit);
     if (m.rdma_offset & 32) m.rdma_offset = 0;
   }
   transmit(from, wire::PacketType::rndv,
@@ -102,8 +102,8 @@ void LargeAttacker::pull_reply(const Sender& from, Script& script) {
   }
   const std::uint32_t handle = pull ? pull->handle : 0;
   if (wrong & 32 && pull) {
-    p.pull_handle = pull->unasked_key;
-    p.magic = wire::unasked_magic(kVictimEndpoint, pull->peer->endpoint);
+    p.pull_handle = pull->unscheduled_key;
+    p.magic = wire::unscheduled_magic(kVictimEndpoint, pull->peer->endpoint);
   }
   if (wrong & 1) p.pull_handle = script.u32();
   if (wrong & 2) p.magic = script.u32();

@@ -68,8 +68,8 @@ return function(proto)
 
   f.msg_length = ProtoField.uint32("omx.rndv.length", "Message length", dec)
   f.tail = ProtoField.bytes("omx.rndv.tail", "Last bytes of the message")
-  f.unasked_unit = ProtoField.uint16("omx.rndv.unasked.unit", "Data of a full frame that follows unasked", dec)
-  f.unasked_frames = ProtoField.uint8("omx.rndv.unasked.frames", "Frames that follow unasked", dec)
+  f.unscheduled_unit = ProtoField.uint16("omx.rndv.unscheduled.unit", "Data of a full frame that follows unscheduled", dec)
+  f.unscheduled_frames = ProtoField.uint8("omx.rndv.unscheduled.frames", "Frames that follow unscheduled", dec)
   f.rdma_id = ProtoField.uint32("omx.rdma.id", "Region", dec)
   f.rdma_seq = ProtoField.uint8("omx.rdma.generation", "Region generation", dec)
   f.rdma_page = ProtoField.uint16("omx.rdma.page", "Region page", dec)
@@ -120,7 +120,7 @@ return function(proto)
   f.ext_version = ProtoField.uint8("omx.ext.version", "Version", dec)
   f.ext_size = ProtoField.uint8("omx.ext.size", "Size of the block", dec)
   f.ext_features = ProtoField.uint16("omx.ext.features", "Features", hex)
-  for bit, name in pairs({ [0] = "mark", "checksum", "header_ext", "sack", "probe", "pack", "bulk", "tail", "unasked", "share", "rails", "ahead", "park" }) do
+  for bit, name in pairs({ [0] = "mark", "checksum", "header_ext", "sack", "probe", "pack", "bulk", "tail", "unscheduled", "share", "rails", "ahead", "park" }) do
     f["feature_" .. name] = ProtoField.bool("omx.ext.features." .. name, name, 16, nil, 2 ^ bit)
   end
   f.ext_max_frame = ProtoField.uint32("omx.ext.max_frame", "Largest frame it can receive", dec)

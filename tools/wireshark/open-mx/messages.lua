@@ -138,7 +138,7 @@ return function(Peers, Reassembly)
 
   -- Makes the transfer of an RNDV whose data follow unscheduled, without a PULL. Those frames name the RNDV
   -- instead.
-  local function follow_unasked(message, note, frame, p, number)
+  local function follow_unscheduled(message, note, frame, p, number)
     local handle = p.seq * 65536 + p.rdma_seq * 256 + p.rdma_id
     local low = p.dst_endpoint >= 128 and p.dst_endpoint - 128 or p.dst_endpoint + 128  -- XOR 80h
     local magic = 0x55A50000 + p.src_endpoint * 256 + low
@@ -162,7 +162,7 @@ return function(Peers, Reassembly)
       if before then message.whole = nil end
       message.length, message.rndv_in = p.msg_length, number
       message.tail = p.tail
-      if p.unasked then follow_unasked(message, note, frame, p, number) end
+      if p.unscheduled then follow_unscheduled(message, note, frame, p, number) end
       regions[region_key(there, p.rdma_id, p.rdma_seq)] = message
     end
   end

@@ -3,7 +3,7 @@
 -- size of header, extension and data, or nil and the reason why a receiver would refuse the frame.
 return function(f, types, Peers)
   local packets = {}
-  local kUrgent, kChecksum, kHeaderExt, kUnasked, kPage = 1, 2, 4, 8, 16  -- bits of the flags byte
+  local kUrgent, kChecksum, kHeaderExt, kUnscheduled, kPage = 1, 2, 4, 8, 16  -- bits of the flags byte
   local kPacket = 8  -- bit of a record's flags byte
   local mxoe = 0
   local function bit_of(flags, bit) return flags % (bit * 2) >= bit end
@@ -26,7 +26,7 @@ return function(f, types, Peers)
     local names = {}
     for i, name in ipairs({ "urgent", "checksum", "header extension", "gap", "quiet", "bulk path", "bulk path probe", "bell" }) do
       sub:add(flag_fields[i], frame:range(offset, 1))
-      if name == "gap" and (p.type == 40 or p.type == 43) then name = "unasked" end
+      if name == "gap" and (p.type == 40 or p.type == 43) then name = "unscheduled" end
       if name == "gap" and p.type == 64 then name = "rail" end
       if name == "gap" and p.type == 35 then name = "park" end
       if name == "quiet" and (p.type == 40 or p.type == 43) then name = "page" end
@@ -144,11 +144,11 @@ return function(f, types, Peers)
       if p.length < 8 then return nil, "the length of a RNDV is at least 8" end
       p.msg_length, p.rdma_id, p.rdma_seq = frame:number(40, 4), frame:number(44, 1), frame:number(45, 1)
       local at, more = 48, p.length - 8
-      if bit_of(p.flags, kUnasked) then
-        if more < 4 then return nil, "the length of a RNDV with data unasked is at least 12" end
-        rows(frame, tree, { { f.unasked_unit, 48, 2 }, { f.unasked_frames, 50, 1 } })
+      if bit_of(p.flags, kUnscheduled) then
+        if more < 4 then return nil, "the length of a RNDV with unscheduled data is at least 12" end
+        rows(frame, tree, { { f.unscheduled_unit, 48, 2 }, { f.unscheduled_frames, 50, 1 } })
         if not frame:has(48, 4) then return 48 end
-        p.unasked = frame:number(48, 2) * frame:number(50, 1)
+        p.unscheduled = frame:number(48, 2) * frame:number(50, 1)
         at, more = 52, more - 4
       end
       if bit_of(p.flags, kPage) then

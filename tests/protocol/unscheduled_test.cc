@@ -9,41 +9,41 @@ namespace {
 
 constexpr std::size_t kShort = 60000, kLong = 400'000;
 
-Config jumbo(std::uint32_t unasked_bytes = 65536) {
+Config jumbo(std::uint32_t unscheduled_bytes = 65536) {
   Config config;
   config.mtu = 9000;
-  config.unasked_bytes = unasked_bytes;
+  config.unscheduled_bytes = unscheduled_bytes;
   return config;
 }
 
-class UnaskedTest : public PairTest {
+class UnscheduledTest : public PairTest {
  protected:
   void open_jumbo() {
     open(jumbo(), jumbo());
     network.run_for(10 * kMillisecond);  // large frames are proven
   }
   std::uint64_t requests() const { return b->counters[Counter::send_pull_request]; }
-  std::uint64_t unasked() const { return a->counters[Counter::send_unasked]; }
+  std::uint64_t unscheduled() const { return a->counters[Counter::send_unscheduled]; }
   // Sends one message alone. Returns whether its data went unscheduled.
-  bool goes_unasked(std::size_t length) {
-    const auto before = unasked();
+  bool goes_unscheduled(std::size_t length) {
+    const auto before = unscheduled();
     exchange(*a, to_b, *b, length);
-    return unasked() > before;
+    return unscheduled() > before;
   }
 };
 
-TEST_F(UnaskedTest, first_message_asks__next_one_does_not) {
+TEST_F(UnscheduledTest, first_message_asks__next_one_does_not) {
   open_jumbo();
-  EXPECT_FALSE(goes_unasked(kShort));
+  EXPECT_FALSE(goes_unscheduled(kShort));
   const auto before = requests();
-  EXPECT_TRUE(goes_unasked(kShort));
+  EXPECT_TRUE(goes_unscheduled(kShort));
   EXPECT_EQ(requests(), before) << "all of it came by itself";
-  EXPECT_EQ(b->counters[Counter::recv_unasked], 1U);
+  EXPECT_EQ(b->counters[Counter::recv_unscheduled], 1U);
   EXPECT_EQ(a->counters[Counter::send_pull_reply], b->counters[Counter::recv_pull_reply]);
   EXPECT_EQ(b->counters[Counter::drop_pull_reply_bad_handle], 0U);
 }
 
-TEST_F(UnaskedTest, first_message_asks__so_one_that_is_whole_takes_a_way_less) {
+TEST_F(UnscheduledTest, first_message_asks__so_one_that_is_whole_takes_a_way_less) {
   open_jumbo();
   const auto duration = [&] {
     const TimeNs began = network.now;
@@ -54,49 +54,49 @@ TEST_F(UnaskedTest, first_message_asks__so_one_that_is_whole_takes_a_way_less) {
     network.run_for(kMillisecond);
     return took;
   };
-  const TimeNs asked = duration(), unasked = duration();
-  EXPECT_LT(unasked, asked);
+  const TimeNs asked = duration(), unscheduled = duration();
+  EXPECT_LT(unscheduled, asked);
 }
 
-TEST_F(UnaskedTest, rest_of_a_longer_one_is_asked_for) {
+TEST_F(UnscheduledTest, rest_of_a_longer_one_is_asked_for) {
   open_jumbo();
   exchange(*a, to_b, *b, kLong);
-  EXPECT_TRUE(goes_unasked(kLong));
+  EXPECT_TRUE(goes_unscheduled(kLong));
   EXPECT_GT(requests(), 0U);
   EXPECT_EQ(a->counters[Counter::send_pull_reply], b->counters[Counter::recv_pull_reply]);
   EXPECT_EQ(b->counters[Counter::drop_pull_reply_duplicate], 0U);
 }
 
-TEST_F(UnaskedTest, both_ways_and_every_length) {
+TEST_F(UnscheduledTest, both_ways_and_every_length) {
   open_jumbo();
   for (std::size_t length = 32769; length < 300'000; length += 7177) {
     exchange(*a, to_b, *b, length);
     exchange(*b, to_a, *a, length);
   }
-  EXPECT_GT(unasked(), 10U);
+  EXPECT_GT(unscheduled(), 10U);
 }
 
-TEST_F(UnaskedTest, leave_ends__when_it_is_old) {
+TEST_F(UnscheduledTest, leave_ends__when_it_is_old) {
   open_jumbo();
   exchange(*a, to_b, *b, kShort);
   network.run_for(50 * kMillisecond);
-  EXPECT_FALSE(goes_unasked(kShort));
-  EXPECT_TRUE(goes_unasked(kShort));
+  EXPECT_FALSE(goes_unscheduled(kShort));
+  EXPECT_TRUE(goes_unscheduled(kShort));
 }
 
-TEST_F(UnaskedTest, none_where_it_is_not_wanted) {
+TEST_F(UnscheduledTest, none_where_it_is_not_wanted) {
   open(jumbo(0), jumbo());
   network.run_for(10 * kMillisecond);
-  for (int i = 0; i < 4; i++) EXPECT_FALSE(goes_unasked(kShort));
+  for (int i = 0; i < 4; i++) EXPECT_FALSE(goes_unscheduled(kShort));
   to_a->agreed.features = 0xFFFF;  // the other direction goes to a peer without the feature
-  to_a->agreed.features &= static_cast<std::uint16_t>(~wire::kFeatureUnasked);
+  to_a->agreed.features &= static_cast<std::uint16_t>(~wire::kFeatureUnscheduled);
   for (int i = 0; i < 4; i++) exchange(*b, to_a, *a, kShort);
-  EXPECT_EQ(b->counters[Counter::send_unasked], 0U);
+  EXPECT_EQ(b->counters[Counter::send_unscheduled], 0U);
 }
 
 // Data for which no receive was posted are lost, so the next message waits for its PULL. A sender whose data
 // are often lost tries less and less often.
-TEST_F(UnaskedTest, unexpected__later_whole_and_then_asked_for) {
+TEST_F(UnscheduledTest, unexpected__later_whole_and_then_asked_for) {
   open_jumbo();
   exchange(*a, to_b, *b, kShort);
   const auto early = [&] {
@@ -112,16 +112,16 @@ TEST_F(UnaskedTest, unexpected__later_whole_and_then_asked_for) {
     EXPECT_EQ(in, out);
   };
   early();
-  EXPECT_EQ(unasked(), 1U);
+  EXPECT_EQ(unscheduled(), 1U);
   EXPECT_GT(b->counters[Counter::drop_pull_reply_bad_handle], 0U);
   for (int i = 0; i < 20; i++) {
     exchange(*a, to_b, *b, kShort);  // arrives in time, so the receiver gives leave
     early();
   }
-  EXPECT_LT(unasked(), 12U);
+  EXPECT_LT(unscheduled(), 12U);
 }
 
-TEST_F(UnaskedTest, shorter_receive__truncated) {
+TEST_F(UnscheduledTest, shorter_receive__truncated) {
   open_jumbo();
   exchange(*a, to_b, *b, kShort);
   Bytes& out = message(kShort, 4);
@@ -133,28 +133,28 @@ TEST_F(UnaskedTest, shorter_receive__truncated) {
   EXPECT_TRUE(std::equal(in.begin(), in.end(), out.begin()));
 }
 
-TEST_F(UnaskedTest, lost__asked_for_and_no_leave_for_the_next) {
+TEST_F(UnscheduledTest, lost__asked_for_and_no_leave_for_the_next) {
   open_jumbo();
   for (const std::size_t length : {kShort, kLong}) {
     network.faults.drop = nullptr;
     exchange(*a, to_b, *b, kShort);
     exchange(*a, to_b, *b, kShort);
     network.faults.drop = drop_next(wire::PacketType::pull_reply, 2);
-    EXPECT_TRUE(goes_unasked(length));
-    EXPECT_FALSE(goes_unasked(length));
+    EXPECT_TRUE(goes_unscheduled(length));
+    EXPECT_FALSE(goes_unscheduled(length));
   }
 }
 
-TEST_F(UnaskedTest, rndv_lost__the_repeated_one_brings_none) {
+TEST_F(UnscheduledTest, rndv_lost__the_repeated_one_brings_none) {
   open_jumbo();
   exchange(*a, to_b, *b, kShort);
   network.faults.drop = drop_next(wire::PacketType::rndv, 1);
-  EXPECT_TRUE(goes_unasked(kShort));
-  EXPECT_EQ(b->counters[Counter::recv_unasked], 0U);
+  EXPECT_TRUE(goes_unscheduled(kShort));
+  EXPECT_EQ(b->counters[Counter::recv_unscheduled], 0U);
 }
 
 // The data overtake the RNDV. Data without a place are requested at once, not after a timer.
-TEST_F(UnaskedTest, data_before_the_rndv) {
+TEST_F(UnscheduledTest, data_before_the_rndv) {
   open_jumbo();
   exchange(*a, to_b, *b, kShort);
   Bytes held;
@@ -176,27 +176,27 @@ TEST_F(UnaskedTest, data_before_the_rndv) {
   EXPECT_EQ(b->counters[Counter::pull_rerequest_timer], 0U);
 }
 
-TEST_F(UnaskedTest, stream__two_messages_at_a_time) {
+TEST_F(UnscheduledTest, stream__two_messages_at_a_time) {
   open_jumbo();
   exchange(*a, to_b, *b, kShort);
   std::vector<Request*> receives;
   for (std::uint64_t i = 0; i < 10; i++) receives.push_back(receive(*b, room(kShort), 100 + i));
-  const auto before = unasked();
+  const auto before = unscheduled();
   for (std::uint64_t i = 0; i < 10; i++) (void)send(*a, to_b, message(kShort, i), 100 + i);
-  EXPECT_EQ(unasked() - before, 2U);
+  EXPECT_EQ(unscheduled() - before, 2U);
   for (Request* r : receives) EXPECT_EQ(wait(*b, r).status, Status::success);
 }
 
-TEST_F(UnaskedTest, by_the_bulk) {
+TEST_F(UnscheduledTest, by_the_bulk_path) {
   open(with_bulk(1, 9000), with_bulk(2, 9000));
   for (int i = 0; i < 3; i++) exchange(*a, to_b, *b, 100'000);
   ASSERT_TRUE(to_b->bulk.out);
   const std::uint64_t bulk = a->bulk_frames, sent = a->counters[Counter::send_pull_reply];
-  EXPECT_TRUE(goes_unasked(100'000));
+  EXPECT_TRUE(goes_unscheduled(100'000));
   EXPECT_EQ(a->bulk_frames - bulk, a->counters[Counter::send_pull_reply] - sent) << "all of it";
 }
 
-TEST_F(UnaskedTest, checksums) {
+TEST_F(UnscheduledTest, checksums) {
   Config config = jumbo();
   config.checksum = true;
   open(config, config);
@@ -204,19 +204,19 @@ TEST_F(UnaskedTest, checksums) {
   exchange(*a, to_b, *b, kLong);
   network.faults.corrupt = 0.01;
   for (int i = 0; i < 20; i++) exchange(*a, to_b, *b, kLong);
-  EXPECT_GT(unasked(), 0U);
+  EXPECT_GT(unscheduled(), 0U);
 }
 
-TEST_F(UnaskedTest, faults__always_whole) {
+TEST_F(UnscheduledTest, faults__always_whole) {
   open_jumbo();
   network.faults.loss = network.faults.duplicate = 0.01;
   network.faults.reorder = 0.1;
   for (std::size_t i = 0; i < 300; i++) exchange(*a, to_b, *b, 33'000 + i * 401);
-  EXPECT_GT(unasked(), 10U);
+  EXPECT_GT(unscheduled(), 10U);
 }
 
 // At most three senders have leave: as much as the port of a small switch holds.
-TEST_F(UnaskedTest, several_senders__few_have_leave) {
+TEST_F(UnscheduledTest, several_senders__few_have_leave) {
   Host& receiver = network.add(jumbo());
   std::vector<Host*> senders;
   std::vector<Peer*> to;
@@ -229,14 +229,14 @@ TEST_F(UnaskedTest, several_senders__few_have_leave) {
   std::vector<Request*> receives;
   for (std::size_t i = 0; i < 8; i++) receives.push_back(receive(receiver, room(kShort), i));
   for (std::size_t i = 0; i < 8; i++) (void)send(*senders[i], to[i], message(kShort, i), i);
-  std::uint64_t unasked = 0;
-  for (Host* sender : senders) unasked += sender->counters[Counter::send_unasked];
-  EXPECT_EQ(unasked, 3U);
+  std::uint64_t unscheduled = 0;
+  for (Host* sender : senders) unscheduled += sender->counters[Counter::send_unscheduled];
+  EXPECT_EQ(unscheduled, 3U);
   for (Request* r : receives) EXPECT_EQ(wait(receiver, r).status, Status::success);
 }
 
 // With more frames than a block holds, the receiver could not tell which are missing.
-TEST_F(UnaskedTest, announced_too_many) {
+TEST_F(UnscheduledTest, announced_too_many) {
   open_jumbo();
   exchange(*a, to_b, *b, kShort);
   bool changed = false;
@@ -249,21 +249,21 @@ TEST_F(UnaskedTest, announced_too_many) {
     network.inject(other);
     return true;
   };
-  EXPECT_TRUE(goes_unasked(3'000'000));
+  EXPECT_TRUE(goes_unscheduled(3'000'000));
   EXPECT_TRUE(changed);
-  EXPECT_EQ(b->counters[Counter::recv_unasked], 0U);
+  EXPECT_EQ(b->counters[Counter::recv_unscheduled], 0U);
   EXPECT_GT(requests(), 10U);
 }
 
 // A sender that announces data and never sends them is asked for them.
-TEST_F(UnaskedTest, announced_and_not_sent) {
+TEST_F(UnscheduledTest, announced_and_not_sent) {
   open_jumbo();
   exchange(*a, to_b, *b, kShort);
   network.faults.drop = [&](const Bytes& frame) {
-    return type_of(frame) == wire::PacketType::pull_reply && wire::unasked(load_be32(frame.data() + 28));
+    return type_of(frame) == wire::PacketType::pull_reply && wire::unscheduled(load_be32(frame.data() + 28));
   };
   const TimeNs began = network.now;
-  EXPECT_TRUE(goes_unasked(kShort));
+  EXPECT_TRUE(goes_unscheduled(kShort));
   EXPECT_LT(network.now - began, 100 * kMillisecond);
   EXPECT_GT(b->counters[Counter::pull_rerequest_timer], 0U);
 }

@@ -10,7 +10,7 @@ struct Request;
 struct State;
 
 // Counts a large message at its sender, and says which frames will follow the RNDV, if any.
-void unasked_plan(State& s, Request& r, wire::Rndv& packet);
-void unasked_transmit(State& s, Request& r, const wire::Rndv& rndv);
+void unscheduled_plan(State& s, Request& r, wire::Rndv& packet);
+void unscheduled_transmit(State& s, Request& r, const wire::Rndv& rndv);
 
 }  // namespace omx::protocol
