@@ -28,14 +28,15 @@ class Bounds : public PairTest {
   }
 };
 
-TEST_F(Bounds, early__windows_count) {
+TEST_F(Bounds, reorder_buffers__count) {
   Config config;
   config.buffer_bytes = 1 << 20;
   Host& h = network.add(config);
   for (std::uint64_t i = 0; i < 1000; i++) stranger(h, i, 3);
   const State& s = h->state();
-  EXPECT_GT(s.memory.early_windows.live(), 50U);
-  EXPECT_LE(s.memory.early_windows.live() * sizeof(EarlyWindow) + s.memory.buffers.in_use(), (1U << 20) / 2);
+  EXPECT_GT(s.memory.reorder_buffers.live(), 50U);
+  EXPECT_LE(s.memory.reorder_buffers.live() * sizeof(ReorderBuffer) + s.memory.buffers.in_use(),
+            (1U << 20) / 2);
   EXPECT_GT(h.counters[Counter::early_dropped], 0U);
   stranger(h, 5000, 1);
   EXPECT_TRUE(h->probe(0, ~0ULL)) << "the other half is for messages in order";

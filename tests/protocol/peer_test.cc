@@ -169,7 +169,7 @@ class PendingTest : public PairTest, public testing::WithParamInterface<Pending>
     }
     EXPECT_EQ(s.completion.zombies, 0U);
     EXPECT_EQ(s.memory.pulls.live(), 0U);
-    EXPECT_EQ(s.memory.early_windows.live(), 0U);
+    EXPECT_EQ(s.memory.reorder_buffers.live(), 0U);
     EXPECT_EQ(to_b->tx.frames_unacked, 0U);
     if (GetParam().kind != Kind::region_wait) {
       EXPECT_EQ(s.memory.requests.live(), 0U);

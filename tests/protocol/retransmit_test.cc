@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Windows, acknowledgements, repetition and order (send.cc, ack.cc, early.cc, retransmit.cc).
+// Windows, acknowledgements, repetition and order (send.cc, ack.cc, reorder.cc, retransmit.cc).
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {
@@ -341,7 +341,7 @@ TEST_F(Retransmit, send_buffers__exhausted_falls_back_to_user_memory) {
   for (Request* s : sends) EXPECT_EQ(wait(*a, s).status, Status::success);
 }
 
-TEST_F(Retransmit, early__window_of_255_and_hostile_fragments) {
+TEST_F(Retransmit, early__reorder_buffer_of_255_and_hostile_fragments) {
   open();
   // A number 300 ahead of the next one is neither reordered nor a duplicate worth an answer. The engine keeps
   // nothing of it.
@@ -383,7 +383,7 @@ TEST_F(Retransmit, sack__a_receiver_without_memory_is_not_flooded) {
   network.faults.drop = nullptr;
   network.run_for(10 * kSecond);
   ASSERT_GT(b->counters[Counter::back_pressure], 0U);
-  ASSERT_NE(to_a->rx.early, nullptr);
+  ASSERT_NE(to_a->rx.reorder, nullptr);
   const std::uint64_t before = a->counters[Counter::resend_sack];
   network.run_for(10 * kSecond);
   EXPECT_LT(a->counters[Counter::resend_sack] - before, 100U * 10 * 2);

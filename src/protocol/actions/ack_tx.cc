@@ -5,9 +5,9 @@
 #include "protocol/actions/share.h"
 #include "protocol/counters.h"
 #include "protocol/state/ack_owed.h"
-#include "protocol/state/early_window.h"
 #include "protocol/state/parked.h"
 #include "protocol/state/peer.h"
+#include "protocol/state/reorder_buffer.h"
 #include "protocol/state/seqnum.h"
 #include "protocol/state/state.h"
 #include "wire/codec.h"
@@ -41,10 +41,10 @@ void ack_transmit(State& s, Peer& p) {
   packet.seqnum = p.counting.next_match;
   packet.send_seq = p.counting.next_match;
   packet.acknum = ++p.counting.send_acknum;
-  if (p.rx.early && (p.agreed.features & wire::kFeatureSack)) {
+  if (p.rx.reorder && (p.agreed.features & wire::kFeatureSack)) {
     packet.has_sack = true;
-    for (std::uint32_t i = 0; i + 1 <= kEarlyWindow; i++) {
-      if (p.rx.early->slots[seq_number(seq_add(p.counting.next_match, i + 1)) % 256].complete)
+    for (std::uint32_t i = 0; i + 1 <= kReorderNumbers; i++) {
+      if (p.rx.reorder->slots[seq_number(seq_add(p.counting.next_match, i + 1)) % 256].complete)
         packet.sack[i / 8] = static_cast<std::uint8_t>(packet.sack[i / 8] | (1U << (i % 8)));
     }
   }

@@ -9,10 +9,10 @@
 #include "protocol/actions/resend_timer.h"
 #include "protocol/actions/send_tx.h"
 #include "protocol/history.h"
-#include "protocol/state/early_window.h"
 #include "protocol/state/history_note.h"
 #include "protocol/state/parked.h"
 #include "protocol/state/peer.h"
+#include "protocol/state/reorder_buffer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/send_memory.h"
 #include "protocol/state/seqnum.h"
@@ -43,7 +43,7 @@ std::uint32_t frame_credit(const Peer& p) {
 
 std::uint32_t number_window(const Peer& p) {
   // Numbers beyond the receiver's reorder buffer would be dropped if one before them is lost.
-  return p.agreed.extended ? kEarlyWindow : kReferenceEagerFrames;
+  return p.agreed.extended ? kReorderNumbers : kReferenceEagerFrames;
 }
 
 // From this size on, copying takes longer than a separate flush might. Such a message leaves from the user's
@@ -140,7 +140,7 @@ void user_tell(State& s, Request& r, bool notify) {
 
 // Sends what is queued, in these steps:
 //  step          message                                   NOTIFY
-//  window        kEarlyWindow, or the reference's          kSendWindow
+//  window        kReorderNumbers, or the reference's       kSendWindow
 //  class         by size; large when parked                notify
 //  credit        frames that the peer can hold             one frame, always
 //  region        a large one's                             none

@@ -15,7 +15,6 @@
 #include "protocol/observer.h"
 #include "protocol/state/arrivals.h"
 #include "protocol/state/bulk_trust.h"
-#include "protocol/state/early.h"
 #include "protocol/state/epochs.h"
 #include "protocol/state/history_note.h"
 #include "protocol/state/matching.h"
@@ -23,6 +22,7 @@
 #include "protocol/state/parked.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/rails.h"
+#include "protocol/state/reorder.h"
 #include "protocol/state/request.h"
 #include "protocol/state/seqnum.h"
 #include "protocol/state/sizes.h"
@@ -90,7 +90,7 @@ void pending_fail(State& s, Peer& p, Cleanup why, Status status) {
   if (why == Cleanup::given_up || why == Cleanup::disconnected) fail_list(s, p.tx.connects, status);
   watch_fail(s, p, status, p.session.true_session);
   partial_abandon(s, p, status);
-  early_drop(s, p);
+  reorder_drop(s, p);
   pulls_fail(s, p, status);
   for (Unexpected* u = s.matching.unexpected.front(); u;) {
     Unexpected* next = s.matching.unexpected.next(*u);

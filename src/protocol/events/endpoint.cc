@@ -18,9 +18,9 @@
 #include "protocol/counters.h"
 #include "protocol/events/cleanup.h"
 #include "protocol/events/connect.h"
-#include "protocol/events/early_drain.h"
 #include "protocol/events/lifetime.h"
 #include "protocol/events/receive.h"
+#include "protocol/events/reorder_drain.h"
 #include "protocol/events/send_start.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
@@ -196,7 +196,7 @@ void Endpoint::suspend(TimeNs now, bool suspended) {
   time_enter(s, now);
   s.suspended = suspended;
   for (std::size_t i = 0; i < s.peers.by_index.size() && !s.suspended; i++)
-    early_drain(s, *s.peers.by_index[i]);
+    reorder_drain(s, *s.peers.by_index[i]);
   self_pump(s);
 }
 

@@ -33,7 +33,7 @@ std::uint32_t Endpoint::peer_count() const {
 
 Endpoint::Memory Endpoint::memory() const {
   const State& s = *state_;
-  return {s.memory.peer_slab.bytes() + s.memory.early_windows.bytes(),
+  return {s.memory.peer_slab.bytes() + s.memory.reorder_buffers.bytes(),
           s.memory.requests.bytes() + s.memory.unexpected_slab.bytes() + s.memory.segment_lists.in_use(),
           s.memory.buffers.in_use() + s.memory.send_buffers.in_use(), sizeof(Peer)};
 }

@@ -15,12 +15,12 @@
 #include "protocol/events/received.h"
 #include "protocol/state/ack_owed.h"
 #include "protocol/state/bulk_awaited.h"
-#include "protocol/state/early.h"
-#include "protocol/state/early_window.h"
 #include "protocol/state/news.h"
 #include "protocol/state/parked.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
+#include "protocol/state/reorder.h"
+#include "protocol/state/reorder_buffer.h"
 #include "protocol/state/state.h"
 #include "wire/frame_io.h"
 
@@ -72,10 +72,10 @@ std::size_t frame_of_record(const wire::Head& head, const Numbered& n, std::byte
   return header + n.eager.length;
 }
 
-bool keep_early(State& s, Peer& p, const wire::Head& head, wire::Frame frame, const Numbered& n) {
-  if (!n.packed) return early_store(s, p, n.seqnum, frame, n.fragment, n.fragments);
+bool reorder_keep(State& s, Peer& p, const wire::Head& head, wire::Frame frame, const Numbered& n) {
+  if (!n.packed) return reorder_store(s, p, n.seqnum, frame, n.fragment, n.fragments);
   std::byte alone[wire::kHeaderCapacity];
-  return early_store(s, p, n.seqnum, {alone, frame_of_record(head, n, alone)}, 0, 1);
+  return reorder_store(s, p, n.seqnum, {alone, frame_of_record(head, n, alone)}, 0, 1);
 }
 
 // Returns whether the sender is a peer that can be understood. A peer whose connect reply has not arrived
@@ -113,14 +113,14 @@ bool order_check(State& s, Peer& p, const wire::Head& head, wire::Frame frame, c
   const bool placed = n.type == wire::PacketType::medium && !n.data;
   if (placed && (ahead != 0 || s.suspended)) return false;
   // The handler of an earlier message in the same frame stopped progression.
-  if (s.suspended && ahead <= kEarlyWindow) {
-    keep_early(s, p, head, frame, n);
+  if (s.suspended && ahead <= kReorderNumbers) {
+    reorder_keep(s, p, head, frame, n);
     return false;
   }
   if (ahead == 0) return true;
-  if (ahead <= kEarlyWindow) {
+  if (ahead <= kReorderNumbers) {
     // The peer was asked to send these messages without their data, so data are not kept.
-    if (!(ahead < p.parking.park_range && carries_data(n.type)) && keep_early(s, p, head, frame, n))
+    if (!(ahead < p.parking.park_range && carries_data(n.type)) && reorder_keep(s, p, head, frame, n))
       s.count(Counter::early)++;
     else
       s.count(Counter::early_dropped)++;
@@ -192,7 +192,7 @@ bool numbered_received(State& s, Peer* p, const wire::Head& head, wire::Frame fr
   switch (deliver_next(s, *p, n)) {
     case Delivery::complete:
       completed(s, *p, n);
-      return p->rx.early != nullptr;
+      return p->rx.reorder != nullptr;
     case Delivery::incomplete:
       break;
     case Delivery::refused:

@@ -19,7 +19,7 @@ struct State;
 bool numbered_session_ok(State& s, const wire::Head& head, wire::Frame frame, std::uint32_t session,
                          Seqnum seqnum);
 // Takes a decoded packet of our session: checks its sender and order, takes its acknowledgement, and delivers
-// or refuses it. Returns true when packets in the reorder buffer may be next (early_drain()).
+// or refuses it. Returns true when packets in the reorder buffer may be next (reorder_drain()).
 bool numbered_received(State& s, Peer* p, const wire::Head& head, wire::Frame frame, const Numbered& n);
 // Decodes a frame and passes it to numbered_received(). Returns the peer whose packets in the reorder buffer
 // may be next, or nullptr. `kept` means that the frame was in the reorder buffer and was checked before.

@@ -5,10 +5,10 @@
 #include "protocol/events/rx_message.h"
 
 #include "protocol/counters.h"
-#include "protocol/events/early_drain.h"
 #include "protocol/events/numbered.h"
 #include "protocol/events/numbered_packet.h"
 #include "protocol/events/received.h"
+#include "protocol/events/reorder_drain.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/seqnum.h"
 #include "protocol/state/state.h"
@@ -17,7 +17,7 @@
 namespace omx::protocol {
 
 void rx_message(State& s, const wire::Head& head, wire::Frame frame) {
-  if (Peer* p = numbered_frame(s, head, frame, false)) early_drain(s, *p);
+  if (Peer* p = numbered_frame(s, head, frame, false)) reorder_drain(s, *p);
 }
 
 namespace {
@@ -50,7 +50,7 @@ void medium_placed(State& s, const ExpectedFrame& expected, const wire::Head& he
   Numbered n;
   if (!is_fragment(s, expected, frame, n)) return;  // a handler ran since medium_is()
   n.data = nullptr;
-  if (numbered_received(s, expected.sender, head, frame, n)) early_drain(s, *expected.sender);
+  if (numbered_received(s, expected.sender, head, frame, n)) reorder_drain(s, *expected.sender);
 }
 
 void rx_messages(State& s, Peer* p, const wire::Head& head, wire::Frame frame, const wire::Pack& packet,
@@ -72,7 +72,7 @@ void rx_messages(State& s, Peer* p, const wire::Head& head, wire::Frame frame, c
     n.eager.length = record.length;
     n.eager.flags = record.has_ext ? wire::kFlagHeaderExt : 0;
     n.eager.ext = record.ext;
-    if (numbered_received(s, p, head, frame, n)) early_drain(s, *p);
+    if (numbered_received(s, p, head, frame, n)) reorder_drain(s, *p);
     n.seqnum = seq_add(n.seqnum, 1);
   }
 }

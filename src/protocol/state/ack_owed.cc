@@ -22,7 +22,7 @@ void ack_piggybacked(Peer& p) {
   p.rx.frames_owed = 0;
   p.counting.ack_pending = false;
   // The bitmap of a hole still has to go out, and so has a request for envelopes.
-  if (!p.rx.early && !park_waits(p)) p.ack_now.unlink();
+  if (!p.rx.reorder && !park_waits(p)) p.ack_now.unlink();
 }
 
 }  // namespace omx::protocol

@@ -5,10 +5,10 @@
 
 #include "protocol/state/arrivals.h"
 #include "protocol/state/bulk_types.h"
-#include "protocol/state/early_window.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_slots.h"
+#include "protocol/state/reorder_buffer.h"
 #include "protocol/state/state.h"
 #include "wire/udp_bulk.h"
 
@@ -71,7 +71,7 @@ bool bulk_awaited(State& s, TimeNs now) {
   if (w.replies || w.more || w.answer_count > 0) return true;
   const auto awaited = [](const BulkAwaited::Message& m) {
     return seq_same_session(m.number, m.from->counting.next_match) &&
-           seq_diff(m.number, m.from->counting.next_match) <= kEarlyWindow;
+           seq_diff(m.number, m.from->counting.next_match) <= kReorderNumbers;
   };
   while (w.count > 0 && !awaited(w.messages[w.count - 1])) w.count--;
   if (w.count == 0) w.until = 0;

@@ -9,8 +9,8 @@
 #include "protocol/state/parked.h"
 
 #include "protocol/counters.h"
-#include "protocol/state/early.h"
 #include "protocol/state/peer.h"
+#include "protocol/state/reorder.h"
 #include "protocol/state/request.h"
 #include "protocol/state/room.h"
 #include "protocol/state/state.h"
@@ -33,7 +33,7 @@ bool park_waits(const Peer& p) {
 void park_told(State& s, Peer& p) {
   p.parking.park_asked = false;
   p.parking.park_range = kParkRange;
-  early_drop_data(s, p);
+  reorder_drop_data(s, p);
 }
 
 void park_refused(State& s, Peer& p) {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "protocol/state/early_window.h"
+#include "protocol/state/reorder_buffer.h"
 #include "wire/packets.h"
 
 namespace omx::protocol {
@@ -14,7 +14,7 @@ struct Request;
 struct State;
 
 // Messages that one TRUC asks for: all that may be under way.
-inline constexpr std::uint16_t kParkRange = kEarlyWindow;
+inline constexpr std::uint16_t kParkRange = kReorderNumbers;
 // How many messages go as envelopes before the next one tries whether there is room again.
 inline constexpr std::uint16_t kTrialFirst = 64, kTrialMost = 1024;
 

@@ -17,7 +17,7 @@
 
 namespace omx::protocol {
 
-struct EarlyWindow;
+struct ReorderBuffer;
 struct Unexpected;
 
 // The multi-fragment message that is arriving. There is at most one per peer, because messages complete in
@@ -173,7 +173,7 @@ struct PeerTx {
 // State of receiving from a peer.
 struct PeerRx {
   Partial partial;
-  EarlyWindow* early = nullptr;
+  ReorderBuffer* reorder = nullptr;
   TimeNs ack_due = 0;
   List<Request, &Request::queue> awaited;    // posted receives that wait for this peer
   std::uint32_t pulls = 0;                   // pulls from this peer

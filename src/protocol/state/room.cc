@@ -69,7 +69,7 @@ bool room_for_envelope(const State& s, const Peer& p) {
   return part <= kShareAlways || part <= most - held;
 }
 
-bool room_for_early(State& s, std::size_t bytes) {
+bool room_to_reorder(State& s, std::size_t bytes) {
   const std::size_t after = s.buffers_held() + bytes;
   return after <= s.memory.buffers.limit() / 2 || grow_in(s, 2 * after - s.memory.buffers.limit());
 }

@@ -13,10 +13,10 @@ namespace omx::protocol {
 struct State;
 
 // Returns whether there is room for the data of a message from that peer. room_for_envelope() asks for its
-// envelope alone, and room_for_early() for a frame that came early.
+// envelope alone, and room_to_reorder() for a frame that came early.
 bool room_for(State& s, const Peer& p, std::size_t bytes);
 bool room_for_envelope(const State& s, const Peer& p);
-bool room_for_early(State& s, std::size_t bytes);
+bool room_to_reorder(State& s, std::size_t bytes);
 // Gives back shared memory after some became free.
 void room_left(State& s);
 // Returns memory for a copy of a send, or nullptr.

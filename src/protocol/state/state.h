@@ -16,7 +16,6 @@
 #include "protocol/config.h"
 #include "protocol/counters.h"
 #include "protocol/state/bulk_types.h"
-#include "protocol/state/early_window.h"
 #include "protocol/state/matching.h"
 #include "protocol/state/multi_receive.h"
 #include "protocol/state/packing.h"
@@ -26,6 +25,7 @@
 #include "protocol/state/pull_ports.h"
 #include "protocol/state/rail_paths.h"
 #include "protocol/state/regions.h"
+#include "protocol/state/reorder_buffer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/timer.h"
 #include "protocol/state/unscheduled_data.h"
@@ -50,7 +50,7 @@ struct EngineMemory {
   Slab<Unexpected> unexpected_slab;
   Slab<Pull> pulls;
   Slab<MultiReceive, 16> multis;
-  Slab<EarlyWindow, 4> early_windows;
+  Slab<ReorderBuffer, 4> reorder_buffers;
   Slab<Peer, 16> peer_slab;
 };
 
@@ -159,7 +159,7 @@ struct State {
   // Returns the bytes that Config::buffer_bytes bounds.
   std::size_t buffers_held() const {
     return memory.buffers.in_use() + (memory.unexpected_slab.live() - room.envelopes) * sizeof(Unexpected) +
-           memory.early_windows.live() * sizeof(EarlyWindow);
+           memory.reorder_buffers.live() * sizeof(ReorderBuffer);
   }
   // Returns whether one more message of `bytes` stays within that bound.
   bool room_for_unexpected(std::size_t bytes) const {

@@ -18,7 +18,7 @@ std::string host_leftovers(SimHost& host, bool timers) {
   none("pulls", s.memory.pulls.live());
   none("bytes asked for", s.pulling.in_flight);
   none("senders of pulls", s.pulling.senders);
-  none("early windows", s.memory.early_windows.live());
+  none("reorder buffers", s.memory.reorder_buffers.live());
   none("bytes of buffers", s.memory.buffers.in_use());
   none("bytes of send buffers", s.memory.send_buffers.in_use());
   none("regions", s.regions.used());

@@ -36,7 +36,7 @@ Held held(protocol::State& s) {
   for (Peer* p : s.peers.by_index) {
     for (auto* list : {&p->tx.unacked, &p->tx.queued, &p->tx.connects})
       for (Request* r = list->front(); r; r = list->next(*r)) total.messages++;
-    if (p->rx.early) total.early += p->rx.early->frames;
+    if (p->rx.reorder) total.early += p->rx.reorder->frames;
   }
   return total;
 }
@@ -97,7 +97,7 @@ void check_bounds(Scene& scene) {
   REQUIRE(s.memory.buffers.kept() + s.memory.buffers.in_use() <= s.config.buffer_bytes);
   REQUIRE(s.memory.send_buffers.in_use() <= s.config.send_buffer_bytes);
   REQUIRE(s.peers.by_index.size() <= s.config.max_peers);
-  REQUIRE(s.memory.early_windows.live() <= s.peers.by_index.size());
+  REQUIRE(s.memory.reorder_buffers.live() <= s.peers.by_index.size());
   REQUIRE(s.memory.pulls.live() <= s.memory.requests.live());
   REQUIRE(s.completion.zombies <= s.config.zombie_max + s.memory.requests.live());
   REQUIRE(s.regions.used() <= s.memory.requests.live());

@@ -8,22 +8,23 @@
 
 namespace omx::protocol {
 
-inline constexpr std::uint32_t kEarlyWindow = 255;  // numbers ahead that are kept (docs/spec/protocol.md 4)
+inline constexpr std::uint32_t kReorderNumbers =
+    255;  // numbers ahead that are kept (docs/spec/protocol.md 4)
 
 // A frame that arrived too early.
-struct EarlyFrame {
-  EarlyFrame* next = nullptr;
+struct ReorderFrame {
+  ReorderFrame* next = nullptr;
   std::uint32_t length = 0;  // of the frame, which follows this header
 };
 
-struct EarlySlot {
+struct ReorderSlot {
   std::uint64_t mask = 0;  // fragments held
-  EarlyFrame* frames = nullptr;
+  ReorderFrame* frames = nullptr;
   bool complete = false;
 };
 
-struct EarlyWindow {
-  std::array<EarlySlot, 256> slots;  // by number modulo 256
+struct ReorderBuffer {
+  std::array<ReorderSlot, 256> slots;  // by number modulo 256
   std::uint32_t frames = 0;
 };
 

@@ -7,6 +7,6 @@ namespace omx::protocol {
 struct Peer;
 struct State;
 
-void early_drain(State& s, Peer& p);
+void reorder_drain(State& s, Peer& p);
 
 }  // namespace omx::protocol

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "protocol/state/early_window.h"
 #include "protocol/state/peer.h"
+#include "protocol/state/reorder_buffer.h"
 #include "protocol/state/seqnum.h"
 #include "protocol/state/state.h"
 #include "wire/codec.h"
@@ -15,13 +15,13 @@
 
 namespace omx::protocol {
 
-std::size_t early_bytes(std::uint32_t length);
-wire::Frame early_frame(const EarlyFrame& f);
-void early_release(State& s, Peer& p);
-bool early_store(State& s, Peer& p, Seqnum seqnum, wire::Frame frame, std::uint32_t fragment,
-                 std::uint32_t fragments);
-void early_drop_data(State& s, Peer& p);
-void early_drop(State& s, Peer& p);
+std::size_t reorder_bytes(std::uint32_t length);
+wire::Frame reorder_frame(const ReorderFrame& f);
+void reorder_release(State& s, Peer& p);
+bool reorder_store(State& s, Peer& p, Seqnum seqnum, wire::Frame frame, std::uint32_t fragment,
+                   std::uint32_t fragments);
+void reorder_drop_data(State& s, Peer& p);
+void reorder_drop(State& s, Peer& p);
 
 // Returns whether a numbered packet brings the data of its message.
 inline bool carries_data(wire::PacketType type) {
