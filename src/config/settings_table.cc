@@ -344,9 +344,9 @@ constexpr Tunable kTunables[] = {
                                            "messages go by UDP; must be the same on all hosts"),
     row<Boolean<&S::udp_bulk>>("OMX_UDP_LANE", "",
                                "1 = large messages go by UDP in batches, if both ends are in one IP network"),
-    row<Boolean<&Config::pack>>("OMX_PACK", "",
-                                "1 = short messages in a burst share frames, as do requests, reports and "
-                                "acknowledgements of large ones; only to peers that set it, too"),
+    row<Boolean<&Config::coalesce>>("OMX_PACK", "",
+                                    "1 = short messages in a burst share frames, as do requests, reports and "
+                                    "acknowledgements of large ones; only to peers that set it, too"),
     row<Bytes<&Config::rndv_threshold, 128, kGiB>>("OMX_RNDV_THRESHOLD", "",
                                                    "larger messages go by rendezvous"),
     row<Bytes<&Config::bulk_rndv_threshold, 128, kGiB>>(

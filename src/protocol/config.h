@@ -33,7 +33,7 @@ struct Config {
   bool extension = true;  // send and read extension blocks
   bool checksum = false;  // ask for CRC trailers; used with peers that ask too
   bool parks = true;      // messages without room leave their data with the sender (parked.cc)
-  bool pack = true;       // let peers send us bursts of short messages in one frame (coalescing)
+  bool coalesce = true;   // let peers send us bursts of short messages in one frame (coalescing)
 
   // The bulk path (bulk_trust.cc).
   wire::BulkAddress bulk_address;       // where peers may send large messages, if present

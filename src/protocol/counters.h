@@ -29,8 +29,8 @@ namespace omx::protocol {
   X(send_parked, "Send Kept until Received")                       \
   X(send_probe, "Send MTU Probe")                                  \
   X(send_rail_probe, "Send Rail Probe")                            \
-  X(send_pack, "Send Shared Frame")                                \
-  X(send_gathered, "Send Gathered Packets")                        \
+  X(send_coalesced, "Send Coalesced Frame")                        \
+  X(send_coalesced_packets, "Send Coalesced Packets")              \
   X(recv_tiny, "Recv Tiny")                                        \
   X(recv_small, "Recv Small")                                      \
   X(recv_medium_frag, "Recv Medium Frag")                          \
@@ -45,8 +45,8 @@ namespace omx::protocol {
   X(recv_pull_reply, "Recv Pull Reply")                            \
   X(recv_unscheduled, "Recv Unscheduled Data")                     \
   X(recv_probe, "Recv MTU Probe")                                  \
-  X(recv_pack, "Recv Shared Frame")                                \
-  X(recv_gathered, "Recv Gathered Packets")                        \
+  X(recv_coalesced, "Recv Coalesced Frame")                        \
+  X(recv_coalesced_packets, "Recv Coalesced Packets")              \
   X(messages_sent, "Messages Sent")                                \
   X(messages_received, "Messages Received")                        \
   X(bytes_sent, "Bytes Sent")                                      \

@@ -158,19 +158,19 @@ struct ConnectExt {
 };
 inline constexpr std::uint32_t kEpochMask = 0x7FFFFFFF;
 enum Feature : std::uint16_t {
-  kFeatureMark = 1,           // understands kFlagUrgent
-  kFeatureChecksum = 2,       // wants CRC trailers; used when both sides want them
-  kFeatureHeaderExt = 4,      // understands kFlagHeaderExt
-  kFeatureSack = 8,           // understands TRUC with a bitmap of reordered messages
-  kFeatureProbe = 16,         // answers PROBE
-  kFeaturePack = 32,          // reads PACK
-  kFeatureBulk = 64,          // takes pull replies by its bulk path, whose address is in the block
-  kFeatureTail = 128,         // reads the tail of RNDV
-  kFeatureUnscheduled = 256,  // takes unscheduled data of RNDV
-  kFeatureShare = 512,        // reads PACK whose records are packets
-  kFeatureRails = 1024,       // has several boards; the block says which
-  kFeaturePark = 4096,        // sends messages as RNDV on request, and knows pages of regions
-  kFeatureAhead = 2048,       // waits for the rest of a bulk path answer that is announced before its end
+  kFeatureMark = 1,               // understands kFlagUrgent
+  kFeatureChecksum = 2,           // wants CRC trailers; used when both sides want them
+  kFeatureHeaderExt = 4,          // understands kFlagHeaderExt
+  kFeatureSack = 8,               // understands TRUC with a bitmap of reordered messages
+  kFeatureProbe = 16,             // answers PROBE
+  kFeaturePack = 32,              // reads PACK
+  kFeatureBulk = 64,              // takes pull replies by its bulk path, whose address is in the block
+  kFeatureTail = 128,             // reads the tail of RNDV
+  kFeatureUnscheduled = 256,      // takes unscheduled data of RNDV
+  kFeatureCoalescePackets = 512,  // reads PACK whose records are packets
+  kFeatureRails = 1024,           // has several boards; the block says which
+  kFeaturePark = 4096,            // sends messages as RNDV on request, and knows pages of regions
+  kFeatureAhead = 2048,           // waits for the rest of a bulk path answer that is announced before its end
 };
 inline constexpr std::uint32_t kConnectExtMagic = 0x4f4d5845;  // "OMXE"
 

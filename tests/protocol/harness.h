@@ -78,7 +78,7 @@ class Host : public wire::FrameSink {
   wire::BulkAddress bulk_to;      // of the last frame that went by a bulk path
   std::uint32_t bulk_frames = 0;  // frames that went by a bulk path
   std::uint32_t flushes = 0;      // by the engine
-  bool gathers_late = false;      // payload is read at flush(), as links do
+  bool coalesces_late = false;    // payload is read at flush(), as links do
 
   std::uint64_t batches = 0;  // frames that were to leave in one GSO batch with others
   void batch_leave();         // sends the queued frames
@@ -229,7 +229,7 @@ inline void Host::batch_leave() {
 inline void Host::frame_commit() {
   std::vector<std::byte> header(frame_.header, frame_.header + frame_.header_length);
   const std::span<const iovec> segments(frame_.segments, frame_.segment_count);
-  if (gathers_late)
+  if (coalesces_late)
     late_.push_back({std::move(header), {segments.begin(), segments.end()}, by_bulk_});
   else
     send(std::move(header), segments, by_bulk_);

@@ -34,10 +34,10 @@ class LateCopies : public PairTest {
 };
 
 TEST_F(LateCopies, what_is_complete_may_be_overwritten) {
-  a->gathers_late = true;
+  a->coalesces_late = true;
   send_and_overwrite();
   a->flush();
-  a->gathers_late = false;
+  a->coalesces_late = false;
   expect_what_was_sent();
 }
 

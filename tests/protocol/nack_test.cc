@@ -203,7 +203,7 @@ TEST_F(Nack, nack_mcp__ends_the_receive_and_both_sides_learn) {
   for (int code = 1; code <= 4; code++) {
     network.clear();
     Config alone;
-    alone.pack = false;  // each packet has a frame of its own, so that tests see its type
+    alone.coalesce = false;  // each packet has a frame of its own, so that tests see its type
     open(alone, alone);
     network.faults.drop = drop_all(wire::PacketType::pull);
     Request* r = receive(*a, room(100000), 1);

@@ -16,8 +16,8 @@ constexpr std::uint32_t kIp = 14;  // offset of the IP header
 constexpr std::uint32_t kFrameType =
     8 + 12;  // offset of the inner ethertype from the UDP header: that header, then two MAC addresses
 
-// Gathers the lines of a BPF program. A jump counts from the next line. Jumps to `accept` and `refuse` are
-// resolved by finish().
+// Gathers the lines of a BPF program. A jump counts from the next line. Jumps to `accept` and
+// `refuse` are resolved by finish().
 class Program {
  public:
   enum Target : std::uint8_t { next = 0, accept = 254, refuse = 255 };

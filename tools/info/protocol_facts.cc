@@ -51,7 +51,7 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t bulk, bool u
   const protocol::Config& config = settings.protocol;
   if (bytes <= wire::kSmallMax) {
     way.way = bytes <= wire::kTinyMax ? "tiny, in one frame" : "small, in one frame";
-    way.why = config.pack ? "messages in a burst share frames (OMX_PACK)" : "OMX_PACK=0";
+    way.why = config.coalesce ? "messages in a burst share frames (OMX_PACK)" : "OMX_PACK=0";
     return way;
   }
   const auto fragments = static_cast<std::uint32_t>((bytes + f.medium_frag - 1) / f.medium_frag);

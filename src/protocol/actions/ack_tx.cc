@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/actions/ack_tx.h"
 
+#include "protocol/actions/coalesce_packets.h"
 #include "protocol/actions/frames.h"
-#include "protocol/actions/share.h"
 #include "protocol/counters.h"
 #include "protocol/state/ack_owed.h"
 #include "protocol/state/parked.h"

@@ -26,7 +26,7 @@ wire::ConnectExt connect_extension(const State& s, const Peer& p) {
   ext.features = wire::kFeatureMark | wire::kFeatureHeaderExt | wire::kFeatureSack | wire::kFeatureProbe |
                  wire::kFeatureTail | wire::kFeatureUnscheduled | wire::kFeatureAhead;
   if (s.config.parks && s.config.mode == wire::Mode::omx) ext.features |= wire::kFeaturePark;
-  if (s.config.pack) ext.features |= wire::kFeaturePack | wire::kFeatureShare;
+  if (s.config.coalesce) ext.features |= wire::kFeaturePack | wire::kFeatureCoalescePackets;
   if (s.config.bulk_address.present()) {
     ext.features |= wire::kFeatureBulk;
     ext.bulk_address = s.config.bulk_address;

@@ -2,9 +2,9 @@
 #include "protocol/actions/large_tx.h"
 
 #include "protocol/actions/bulk_offer.h"
+#include "protocol/actions/coalesce_packets.h"
 #include "protocol/actions/frames.h"
 #include "protocol/actions/message_fields.h"
-#include "protocol/actions/share.h"
 #include "protocol/actions/unscheduled_tx.h"
 #include "protocol/counters.h"
 #include "protocol/state/ack_owed.h"
@@ -55,11 +55,11 @@ void rndv_transmit(State& s, Request& r) {
   {
     // In a burst, announcements that have others before them wait to share a frame: there is enough to ask
     // for. Announcements with unscheduled data do not wait.
-    const bool burst = s.packing.announced_to == &p && s.now <= s.packing.announced + kBurstPause;
-    s.packing.announced_to = &p;
-    s.packing.announced = s.now;
-    const Gathers may(
-        s, burst && s.packing.announces && p.bulk.larges_out > kAhead && packet.unscheduled_frames == 0);
+    const bool burst = s.coalescing.announced_to == &p && s.now <= s.coalescing.announced + kBurstPause;
+    s.coalescing.announced_to = &p;
+    s.coalescing.announced = s.now;
+    const MayCoalescePackets may(
+        s, burst && s.coalescing.announces && p.bulk.larges_out > kAhead && packet.unscheduled_frames == 0);
     packet_send(s, p, draft);
   }
   ack_piggybacked(p);

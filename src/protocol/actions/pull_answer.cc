@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "protocol/actions/bulk_offer.h"
+#include "protocol/actions/coalesce.h"
 #include "protocol/actions/frames.h"
-#include "protocol/actions/pack.h"
 #include "protocol/counters.h"
 #include "protocol/state/bulk_trust.h"
 #include "protocol/state/peer.h"
@@ -28,7 +28,7 @@ void pull_reply_send(State& s, Peer& p, const Request& r, const wire::Pull& pull
   std::uint32_t index = pull.frame_index;
   std::uint32_t room = range.first;
   const bool by_bulk = (pull.flags & wire::kFlagBulk) && p.bulk.out;
-  if (s.packing.packets) pack_release(s);  // packets leave before so many data
+  if (s.coalescing.packets) coalesce_release(s);  // packets leave before so many data
   const std::uint32_t frames = (pull.first_frame_offset + left + range.unit - 1) / range.unit;
   const std::uint32_t batch = wire::gso_batch_frames(range.unit + wire::kBulkHeader + peer_overhead(p));
   const bool alone = again || (!by_bulk && bulk_alone(s, p));

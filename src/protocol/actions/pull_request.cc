@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "protocol/actions/coalesce_packets.h"
 #include "protocol/actions/frames.h"
-#include "protocol/actions/share.h"
 #include "protocol/history.h"
 #include "protocol/state/bulk_awaited.h"
 #include "protocol/state/bulk_trust.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <new>
 
-#include "protocol/actions/pack.h"
+#include "protocol/actions/coalesce.h"
 #include "protocol/actions/probe.h"
 #include "protocol/actions/pull_request.h"
 #include "protocol/counters.h"
@@ -29,7 +29,7 @@ constexpr std::uint8_t kTriesOfBoard = 2;  // then another board of the peer may
 void rails_home_set(State& s, Peer& p, std::uint8_t rail) {
   Rails& rails = *p.rails;
   if (rails.home == rail) return;
-  if (s.packing.peer == &p) pack_release(s);  // the frame that is being packed has the old addresses
+  if (s.coalescing.peer == &p) coalesce_release(s);  // the frame that is being packed has the old addresses
   rails.home = rail;
   rails.doubted = 0;
 }

@@ -4,8 +4,8 @@
 
 #include <cassert>
 
+#include "protocol/actions/coalesce.h"
 #include "protocol/actions/completion.h"
-#include "protocol/actions/pack.h"
 #include "protocol/actions/resend_timer.h"
 #include "protocol/actions/send_tx.h"
 #include "protocol/history.h"
@@ -192,13 +192,13 @@ void send_pump(State& s, Peer& p, bool at_once) {
   if (!first) return;
   if (p.held_back()) return retransmit_arm(s, p);
   // Messages that waited for the window leave together.
-  const bool several = !s.packing.allowed && p.tx.queued.next(*first);
+  const bool several = !s.coalescing.allowed && p.tx.queued.next(*first);
   if (!several) return pump(s, p, at_once);
   {
-    const MayPack may(s, true);
+    const MayCoalesce may(s, true);
     pump(s, p, false);
   }
-  pack_release(s);
+  coalesce_release(s);
 }
 
 void send_queue_notify(State& s, Request& receive) {

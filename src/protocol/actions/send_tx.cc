@@ -3,9 +3,9 @@
 
 #include <cassert>
 
+#include "protocol/actions/coalesce.h"
 #include "protocol/actions/eager_tx.h"
 #include "protocol/actions/large_tx.h"
-#include "protocol/actions/pack.h"
 #include "protocol/history.h"
 #include "protocol/state/bulk_trust.h"
 #include "protocol/state/history_note.h"
@@ -19,9 +19,10 @@ void send_transmit(State& s, Request& r) {
   assert(r.phase == Phase::unacked);
   r.last_sent = s.now;
   const bool short_one = r.send_class == SendClass::tiny || r.send_class == SendClass::small;
-  if (short_one && pack_add(s, r)) return;
+  if (short_one && coalesce_add(s, r)) return;
   const bool gathers = r.send_class == SendClass::large || r.send_class == SendClass::notify;
-  if (s.packing.peer == r.peer && !(gathers && s.packing.packets)) pack_release(s);  // keeps the order
+  if (s.coalescing.peer == r.peer && !(gathers && s.coalescing.packets))
+    coalesce_release(s);  // keeps the order
   switch (r.send_class) {
     case SendClass::tiny:
     case SendClass::small:

@@ -2,9 +2,9 @@
 #include "protocol/events/cleanup.h"
 
 #include "base/list.h"
+#include "protocol/actions/coalesce.h"
 #include "protocol/actions/completion.h"
 #include "protocol/actions/deliver.h"
-#include "protocol/actions/pack.h"
 #include "protocol/actions/pull_run.h"
 #include "protocol/actions/region_release.h"
 #include "protocol/actions/resend_timer.h"
@@ -82,7 +82,7 @@ void pending_fail(State& s, Peer& p, Cleanup why, Status status) {
   }
   p.tx.notifies_queued = 0;
   p.tx.last_notify = nullptr;
-  pack_drop(s, p);
+  coalesce_drop(s, p);
   fail_list(s, p.tx.unacked, status);
   fail_list(s, p.tx.await_notify, status);
   fail_list(s, p.tx.queued, status);

@@ -7,10 +7,10 @@
 
 #include "base/expected.h"
 #include "base/mac.h"
+#include "protocol/actions/coalesce.h"
 #include "protocol/actions/completion.h"
 #include "protocol/actions/connect_start.h"
 #include "protocol/actions/deliver.h"
-#include "protocol/actions/pack.h"
 #include "protocol/actions/pull_run.h"
 #include "protocol/actions/pull_schedule.h"
 #include "protocol/actions/self.h"
@@ -105,7 +105,7 @@ bool Endpoint::forget(Request* request) {
 void Endpoint::disconnect(TimeNs now, Peer* peer) {
   time_enter(*state_, now);
   if (peer->self) return;
-  pack_release(*state_);  // the application believes that these are sent
+  coalesce_release(*state_);  // the application believes that these are sent
   peer_cleanup(*state_, *peer, Cleanup::disconnected);
   // The context survives a reconnection but not a disconnect (docs/spec/mx-api.md 4.4).
   peer->context = nullptr;
@@ -154,7 +154,7 @@ Peer* Endpoint::peer(NicId nic, std::uint8_t endpoint) {
 void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
   State& s = *state_;
   time_enter(s, now);
-  pack_release(s);
+  coalesce_release(s);
   s.config.mtu = std::clamp(mtu, kMtuLeast, kMtuMost);
   const std::uint32_t before = s.own_frame;
   s.own_frame = s.config.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);

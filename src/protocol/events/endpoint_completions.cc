@@ -27,7 +27,7 @@ bool Endpoint::held(const Request* request) const {
 }
 
 bool Endpoint::held() const {
-  return state_->packing.peer != nullptr;
+  return state_->coalescing.peer != nullptr;
 }
 
 bool Endpoint::done(const Request* request) const {

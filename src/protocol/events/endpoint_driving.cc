@@ -6,9 +6,9 @@
 
 #include "base/mac.h"
 #include "protocol/actions/ack_tx.h"
-#include "protocol/actions/pack.h"
+#include "protocol/actions/coalesce.h"
+#include "protocol/actions/coalesce_packets.h"
 #include "protocol/actions/rails_tend.h"
-#include "protocol/actions/share.h"
 #include "protocol/events/pull_reply.h"
 #include "protocol/events/rails_received.h"
 #include "protocol/events/rx.h"
@@ -33,7 +33,7 @@ namespace omx::protocol {
 
 void Endpoint::on_frame(TimeNs now, wire::Frame frame) {
   time_enter(*state_, now);
-  const Gathers may(*state_);
+  const MayCoalescePackets may(*state_);
   rx_frame(*state_, frame);
 }
 
@@ -74,7 +74,7 @@ void Endpoint::placed(const ExpectedFrame& expected, wire::Frame frame) {
   if (wire::decode_head(frame, head) != wire::Drop::none) return;
   if (rails_used(*state_)) [[unlikely]]
     rails_source(*state_, head, frame);
-  const Gathers may(*state_);
+  const MayCoalescePackets may(*state_);
   if (expected.sender)
     medium_placed(*state_, expected, head, frame);
   else
@@ -84,31 +84,32 @@ void Endpoint::placed(const ExpectedFrame& expected, wire::Frame frame) {
 void Endpoint::progress(TimeNs now, bool more) {
   time_enter(*state_, now);
   {
-    const Gathers may(*state_);
+    const MayCoalescePackets may(*state_);
     pulls_copied(*state_);
     if (!more) timers_run(*state_);
     ack_flush(*state_, false);
   }
-  pack_release(*state_);
+  coalesce_release(*state_);
 }
 
 bool Endpoint::held_messages() const {
-  return held() && !state_->packing.packets;
+  return held() && !state_->coalescing.packets;
 }
 
 TimeNs Endpoint::held_since() const {
-  return time_outside(*state_, state_->packing.began);
+  return time_outside(*state_, state_->coalescing.began);
 }
 
 bool Endpoint::held_question() const {
   State& s = *state_;
-  const Pull* const pull = s.packing.packets ? s.transfers.pull_list.front() : nullptr;
-  return pull && s.packing.peer == pull->peer && !s.transfers.pull_list.next(*s.transfers.pull_list.front());
+  const Pull* const pull = s.coalescing.packets ? s.transfers.pull_list.front() : nullptr;
+  return pull && s.coalescing.peer == pull->peer &&
+         !s.transfers.pull_list.next(*s.transfers.pull_list.front());
 }
 
 void Endpoint::release(TimeNs now) {
   time_enter(*state_, now);
-  pack_release(*state_);
+  coalesce_release(*state_);
   state_->sink.flush();
 }
 
@@ -118,7 +119,7 @@ TimeNs Endpoint::next_deadline() const {
 
 void Endpoint::flush_acks(TimeNs now) {
   time_enter(*state_, now);
-  pack_release(*state_);
+  coalesce_release(*state_);
   ack_flush(*state_, true);
 }
 

@@ -52,7 +52,7 @@ void shared_received(State& s, wire::Frame frame, wire::Frame packet) {
 }
 
 void packets_received(State& s, wire::Frame frame, wire::Frame records) {
-  s.count(Counter::recv_gathered)++;
+  s.count(Counter::recv_coalesced_packets)++;
   for (std::uint32_t i = 0; !records.empty(); i++) {
     if (i == wire::kSharedPacketsMost) return rx_drop(s, wire::Drop::bad_length);
     wire::PackRecord record;

@@ -56,7 +56,7 @@ void medium_placed(State& s, const ExpectedFrame& expected, const wire::Head& he
 void rx_messages(State& s, Peer* p, const wire::Head& head, wire::Frame frame, const wire::Pack& packet,
                  wire::Frame records) {
   if (!numbered_session_ok(s, head, frame, packet.session, packet.seqnum)) return;
-  s.count(Counter::recv_pack)++;
+  s.count(Counter::recv_coalesced)++;
   Numbered n;
   n.packed = true;
   numbered_take(n, packet);

@@ -3,8 +3,8 @@
 
 #include <limits>
 
+#include "protocol/actions/coalesce.h"
 #include "protocol/actions/completion.h"
-#include "protocol/actions/pack.h"
 #include "protocol/actions/probe.h"
 #include "protocol/actions/self.h"
 #include "protocol/actions/send.h"
@@ -85,7 +85,7 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   r->first_sent = s.now;
   p.tx.queued.push_back(*r);
   {
-    const MayPack may(s, op.advice.hold, op.advice.hold_announcement);
+    const MayCoalesce may(s, op.advice.hold, op.advice.hold_announcement);
     send_pump(s, p, !op.advice.hold);
   }
   if (r->phase == Phase::queued) s.count(Counter::throttled)++;

@@ -16,9 +16,9 @@
 #include "protocol/config.h"
 #include "protocol/counters.h"
 #include "protocol/state/bulk_types.h"
+#include "protocol/state/coalescing.h"
 #include "protocol/state/matching.h"
 #include "protocol/state/multi_receive.h"
-#include "protocol/state/packing.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/probe_watch.h"
 #include "protocol/state/pull.h"
@@ -151,7 +151,7 @@ struct State {
   EngineBulk bulk;
   EngineReports reports;
   EngineProbing probing;
-  Packing packing;
+  Coalescing coalescing;
   TimerHeap timers;
   List<Peer, &Peer::ack_now> ack_now;
 

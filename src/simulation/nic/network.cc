@@ -31,7 +31,7 @@ protocol::Config engine_config(const NetworkOptions& options) {
   config.base_frame = options.mtu + wire::kEthernetHeader;
   // The original did not coalesce frames and sent no large message unscheduled. It repeated by timer alone,
   // and late.
-  config.pack = false;
+  config.coalesce = false;
   config.notacked_max_extended = config.notacked_max;
   config.ack_delay_extended = config.ack_delay;
   config.pull_delay_extended = config.pull_patience_least = config.pull_delay;

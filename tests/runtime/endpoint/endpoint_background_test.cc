@@ -79,11 +79,11 @@ class endpoint_background : public PairTest {
   void expect_packed(const Address& to_b, const Bytes& data) {
     if (std::getenv("OMX_TEST_LOCAL") != nullptr) return;
     bool fast = false;
-    for (int i = 0; i < 30 && a_->counters()[protocol::Counter::send_pack] == 0; i++) {
+    for (int i = 0; i < 30 && a_->counters()[protocol::Counter::send_coalesced] == 0; i++) {
       ASSERT_NO_FATAL_FAILURE(burst_arrives(to_b, data));
       fast = fast || send_time_ < std::chrono::microseconds(5);
     }
-    EXPECT_TRUE(a_->counters()[protocol::Counter::send_pack] > 0 || !fast);
+    EXPECT_TRUE(a_->counters()[protocol::Counter::send_coalesced] > 0 || !fast);
   }
 
   ProgressMode mode_ = ProgressMode::automatic;
@@ -420,7 +420,7 @@ TEST_F(endpoint_background, off__bursts_do_not_wait) {
   ASSERT_TRUE(drive_until([&] { return a_->test(*request, completion) == WaitOutcome::done; }));
   const Address to_b = a_->address_of(completion.peer, completion.session, completion.conversation);
   for (int i = 0; i < 100; i++) send(*a_, to_b, Bytes(8), 1, true);
-  EXPECT_EQ(a_->counters()[protocol::Counter::send_pack], 0U);
+  EXPECT_EQ(a_->counters()[protocol::Counter::send_coalesced], 0U);
   EXPECT_EQ(a_->counters()[protocol::Counter::send_tiny], 100U);
 }
 
@@ -437,7 +437,7 @@ TEST_F(endpoint_background, lone_messages_do_not_wait) {
     send(*a_, to_b, Bytes(8), 1, true);
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
-  EXPECT_EQ(a_->counters()[protocol::Counter::send_pack], 0U);
+  EXPECT_EQ(a_->counters()[protocol::Counter::send_coalesced], 0U);
 }
 
 }  // namespace

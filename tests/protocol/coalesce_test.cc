@@ -5,7 +5,7 @@
 namespace omx::protocol::test {
 namespace {
 
-class Pack : public PairTest {
+class CoalesceTest : public PairTest {
  protected:
   Request* hold(Bytes& data, std::uint64_t match, std::uint8_t message_class = 0) {
     Segment s = segment(data);
@@ -40,20 +40,20 @@ class Pack : public PairTest {
   std::vector<Request*> sent_;
 };
 
-TEST_F(Pack, held_until_released__then_one_frame) {
+TEST_F(CoalesceTest, held_until_released__then_one_frame) {
   open();
   for (std::uint64_t i = 0; i < 10; i++) sent_.push_back(hold(message(i, i), i));
   EXPECT_TRUE((*a)->held());
-  EXPECT_EQ(count(*a, Counter::send_pack) + count(*a, Counter::send_tiny), 0U);
+  EXPECT_EQ(count(*a, Counter::send_coalesced) + count(*a, Counter::send_tiny), 0U);
   (*a)->release(network.now);
   EXPECT_FALSE((*a)->held());
-  EXPECT_EQ(count(*a, Counter::send_pack), 1U);
+  EXPECT_EQ(count(*a, Counter::send_coalesced), 1U);
   EXPECT_EQ(count(*a, Counter::send_tiny), 0U);
   arrive(10);
-  EXPECT_EQ(count(*b, Counter::recv_pack), 1U);
+  EXPECT_EQ(count(*b, Counter::recv_coalesced), 1U);
 }
 
-TEST_F(Pack, nothing_else_happens__progress_sends_them) {
+TEST_F(CoalesceTest, nothing_else_happens__progress_sends_them) {
   open();
   sent_.push_back(hold(message(0, 0), 0));
   (*a)->progress(network.now);
@@ -61,23 +61,23 @@ TEST_F(Pack, nothing_else_happens__progress_sends_them) {
   arrive(1);
 }
 
-TEST_F(Pack, more_than_a_frame_holds) {
+TEST_F(CoalesceTest, more_than_a_frame_holds) {
   open();
   burst(200);
-  EXPECT_GT(count(*a, Counter::send_pack), 8U);
-  EXPECT_LT(count(*a, Counter::send_pack), 20U);
+  EXPECT_GT(count(*a, Counter::send_coalesced), 8U);
+  EXPECT_LT(count(*a, Counter::send_coalesced), 20U);
   arrive(200);
 }
 
-TEST_F(Pack, more_than_the_window_holds__what_waited_is_packed_without_being_told_to) {
+TEST_F(CoalesceTest, more_than_the_window_holds__what_waited_is_packed_without_being_told_to) {
   open();
   for (std::uint64_t i = 0; i < 2000; i++) sent_.push_back(send(*a, to_b, message(i % 129, i), i));
   arrive(2000);
-  EXPECT_GT(count(*a, Counter::send_pack), 10U);
+  EXPECT_GT(count(*a, Counter::send_coalesced), 10U);
   EXPECT_LT(count(*a, Counter::send_tiny) + count(*a, Counter::send_small), 600U);
 }
 
-TEST_F(Pack, longer_messages_go_behind_the_short_ones) {
+TEST_F(CoalesceTest, longer_messages_go_behind_the_short_ones) {
   open();
   burst(3);
   sent_.push_back(hold(message(3, 3), 3));
@@ -89,7 +89,7 @@ TEST_F(Pack, longer_messages_go_behind_the_short_ones) {
   EXPECT_EQ(count(*b, Counter::early), 0U) << "they overtook";
 }
 
-TEST_F(Pack, class_and_data_go_with_each) {
+TEST_F(CoalesceTest, class_and_data_go_with_each) {
   open();
   for (std::uint64_t i = 0; i < 6; i++) hold(message(i, i), i, static_cast<std::uint8_t>(i % 3));
   (*a)->release(network.now);
@@ -108,7 +108,7 @@ TEST_F(Pack, class_and_data_go_with_each) {
   }
 }
 
-TEST_F(Pack, lost__each_is_sent_again_by_itself) {
+TEST_F(CoalesceTest, lost__each_is_sent_again_by_itself) {
   open();
   network.faults.drop = drop_next(wire::PacketType::pack, 2);
   burst(20);
@@ -119,7 +119,7 @@ TEST_F(Pack, lost__each_is_sent_again_by_itself) {
   EXPECT_EQ(count(*b, Counter::early), 20U) << "the third frame waited for the others";
 }
 
-TEST_F(Pack, loss_duplicates_and_reordering) {
+TEST_F(CoalesceTest, loss_duplicates_and_reordering) {
   Config config;
   config.checksum = true;
   open(config, config);
@@ -130,9 +130,9 @@ TEST_F(Pack, loss_duplicates_and_reordering) {
   arrive(1000);
 }
 
-TEST_F(Pack, not_to_peers_that_cannot_read_it) {
+TEST_F(CoalesceTest, not_to_peers_that_cannot_read_it) {
   Config plain;
-  plain.pack = false;
+  plain.coalesce = false;
   for (const Config& other : {reference(), plain}) {
     Network fresh{5};
     Host& x = fresh.add({});
@@ -146,12 +146,12 @@ TEST_F(Pack, not_to_peers_that_cannot_read_it) {
     op.advice.hold = true;
     for (int i = 0; i < 5; i++) EXPECT_TRUE(x->send(fresh.now, op).has_value());
     EXPECT_FALSE(x->held());
-    EXPECT_EQ(x.counters[Counter::send_pack], 0U);
+    EXPECT_EQ(x.counters[Counter::send_coalesced], 0U);
   }
 }
 
 // The messages are complete for the application, which may have waited for that.
-TEST_F(Pack, disconnect__sends_what_waits_first) {
+TEST_F(CoalesceTest, disconnect__sends_what_waits_first) {
   open();
   Request* r = hold(message(10), 1);
   ASSERT_TRUE((*a)->done(r));
@@ -161,16 +161,16 @@ TEST_F(Pack, disconnect__sends_what_waits_first) {
   EXPECT_EQ(wait(*b, receive(*b, room(10), 1)).status, Status::success);
 }
 
-TEST_F(Pack, peer_given_up_while_they_wait) {
+TEST_F(CoalesceTest, peer_given_up_while_they_wait) {
   open();
   hold(message(10), 1);
   (*a)->peer_gone(network.now, (*b)->config().nic, 0);
   EXPECT_FALSE((*a)->held());
-  EXPECT_EQ(count(*a, Counter::send_pack), 0U);
+  EXPECT_EQ(count(*a, Counter::send_coalesced), 0U);
 }
 
 // No handler runs between disable and reenable (docs/spec/mx-clients.md 24).
-TEST_F(Pack, suspended_in_the_middle__the_rest_comes_when_it_goes_on) {
+TEST_F(CoalesceTest, suspended_in_the_middle__the_rest_comes_when_it_goes_on) {
   open();
   struct Context {
     Host* host;
@@ -195,7 +195,7 @@ TEST_F(Pack, suspended_in_the_middle__the_rest_comes_when_it_goes_on) {
   for (Request* r : sent_) EXPECT_EQ(wait(*a, r).status, Status::success);
 }
 
-TEST_F(Pack, unexpected_handler_that_drops_the_peer_gets_no_more) {
+TEST_F(CoalesceTest, unexpected_handler_that_drops_the_peer_gets_no_more) {
   open();
   static int calls;
   calls = 0;
@@ -216,7 +216,7 @@ TEST_F(Pack, unexpected_handler_that_drops_the_peer_gets_no_more) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(Pack, no_memory__what_is_refused_comes_again) {
+TEST_F(CoalesceTest, no_memory__what_is_refused_comes_again) {
   Config small;
   small.buffer_bytes = 8192;
   open({}, small);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kLarge = 60'000;
 
-class ShareTest : public PairTest {
+class CoalescePacketsTest : public PairTest {
  protected:
   Request* announce(Bytes& data, std::uint64_t match) {
     Segment s = segment(data);
@@ -36,7 +36,7 @@ class ShareTest : public PairTest {
   }
   static std::uint64_t count(const Host& host, Counter id) { return host.counters[id]; }
   // Makes a PACK from a to b with one record of `flags` that announces `length` bytes.
-  Bytes pack_of(std::uint8_t flags, const Bytes& data, std::size_t length) {
+  Bytes coalesce_of(std::uint8_t flags, const Bytes& data, std::size_t length) {
     Bytes records(12);
     records[8] = static_cast<std::byte>(length >> 8);
     records[9] = static_cast<std::byte>(length);
@@ -57,7 +57,7 @@ class ShareTest : public PairTest {
   std::vector<Request*> received_, sent_;
 };
 
-TEST_F(ShareTest, announcements__wait_behind_others_until_released) {
+TEST_F(CoalescePacketsTest, announcements__wait_behind_others_until_released) {
   open();
   stream(8);
   EXPECT_EQ(count(*a, Counter::send_rndv), 8U);
@@ -65,33 +65,33 @@ TEST_F(ShareTest, announcements__wait_behind_others_until_released) {
   EXPECT_FALSE((*a)->held_messages());
   network.run_for(kMillisecond);
   EXPECT_FALSE((*a)->held()) << "the next look sends them";
-  EXPECT_EQ(count(*a, Counter::send_gathered), 1U);
-  EXPECT_EQ(count(*b, Counter::recv_gathered), 1U);
+  EXPECT_EQ(count(*a, Counter::send_coalesced_packets), 1U);
+  EXPECT_EQ(count(*b, Counter::recv_coalesced_packets), 1U);
   arrive();
 }
 
-TEST_F(ShareTest, announcements__few_do_not_wait) {
+TEST_F(CoalescePacketsTest, announcements__few_do_not_wait) {
   open();
   stream(4);
   EXPECT_FALSE((*a)->held());
   arrive();
 }
 
-TEST_F(ShareTest, announcements__do_not_wait_unless_allowed) {
+TEST_F(CoalescePacketsTest, announcements__do_not_wait_unless_allowed) {
   open();
   for (std::uint64_t i = 0; i < 10; i++) (void)send(*a, to_b, message(kLarge), i);
   EXPECT_FALSE((*a)->held());
 }
 
-TEST_F(ShareTest, announcements__so_many_do_not_wait_for_more) {
+TEST_F(CoalescePacketsTest, announcements__so_many_do_not_wait_for_more) {
   open();
   stream(4 + 8);
   EXPECT_FALSE((*a)->held());
-  EXPECT_EQ(count(*a, Counter::send_gathered), 1U);
+  EXPECT_EQ(count(*a, Counter::send_coalesced_packets), 1U);
   arrive();
 }
 
-TEST_F(ShareTest, announcements__not_overtaken_by_later_messages) {
+TEST_F(CoalescePacketsTest, announcements__not_overtaken_by_later_messages) {
   open();
   stream(6);
   EXPECT_TRUE((*a)->held());
@@ -101,42 +101,42 @@ TEST_F(ShareTest, announcements__not_overtaken_by_later_messages) {
   EXPECT_EQ(count(*b, Counter::early), 0U);
 }
 
-TEST_F(ShareTest, requests_and_reports__share_frames) {
+TEST_F(CoalescePacketsTest, requests_and_reports__share_frames) {
   open();
   stream(40);
   arrive();
-  EXPECT_GT(count(*b, Counter::send_gathered), 0U);
-  EXPECT_EQ(count(*b, Counter::send_gathered), count(*a, Counter::recv_gathered));
+  EXPECT_GT(count(*b, Counter::send_coalesced_packets), 0U);
+  EXPECT_EQ(count(*b, Counter::send_coalesced_packets), count(*a, Counter::recv_coalesced_packets));
   EXPECT_EQ(count(*b, Counter::send_notify), 40U);
   EXPECT_EQ(count(*a, Counter::resend_timeout) + count(*b, Counter::resend_timeout), 0U);
 }
 
-TEST_F(ShareTest, requests_and_reports__not_to_who_does_not_read_them) {
+TEST_F(CoalescePacketsTest, requests_and_reports__not_to_who_does_not_read_them) {
   Config alone;
-  alone.pack = false;
+  alone.coalesce = false;
   open({}, alone);
   stream(40);
   arrive();
-  EXPECT_EQ(count(*a, Counter::send_gathered) + count(*b, Counter::send_gathered), 0U);
+  EXPECT_EQ(count(*a, Counter::send_coalesced_packets) + count(*b, Counter::send_coalesced_packets), 0U);
 }
 
-TEST_F(ShareTest, requests_and_reports__not_with_checksums) {
+TEST_F(CoalescePacketsTest, requests_and_reports__not_with_checksums) {
   Config checked;
   checked.checksum = true;
   open(checked, checked);
   stream(40);
   arrive();
-  EXPECT_EQ(count(*a, Counter::send_gathered) + count(*b, Counter::send_gathered), 0U);
+  EXPECT_EQ(count(*a, Counter::send_coalesced_packets) + count(*b, Counter::send_coalesced_packets), 0U);
 }
 
-TEST_F(ShareTest, loss__costs_repetitions_only) {
+TEST_F(CoalescePacketsTest, loss__costs_repetitions_only) {
   open();
   network.faults.drop = drop_next(wire::PacketType::pack, 3);
   stream(40);
   arrive();
 }
 
-TEST_F(ShareTest, announcements__a_lone_one_does_not_wait_for_old_ones) {
+TEST_F(CoalescePacketsTest, announcements__a_lone_one_does_not_wait_for_old_ones) {
   open();
   for (std::uint64_t i = 0; i < 5; i++) (void)send(*a, to_b, message(kLarge), 1000 + i);  // stay unreceived
   network.run_for(kSecond);
@@ -145,7 +145,7 @@ TEST_F(ShareTest, announcements__a_lone_one_does_not_wait_for_old_ones) {
 }
 
 // A receiver that first read the frames of the message would request the rest later.
-TEST_F(ShareTest, requests__of_a_lone_message_are_known_as_such) {
+TEST_F(CoalescePacketsTest, requests__of_a_lone_message_are_known_as_such) {
   open();
   b->paused = true;
   stream(2);
@@ -169,7 +169,7 @@ TEST_F(ShareTest, requests__of_a_lone_message_are_known_as_such) {
 }
 
 // Acknowledgements that no packet of the frame carries are still owed.
-TEST_F(ShareTest, acknowledgements__of_short_messages_in_the_same_look) {
+TEST_F(CoalescePacketsTest, acknowledgements__of_short_messages_in_the_same_look) {
   open();
   for (std::uint64_t i = 0; i < 2; i++) {
     in_.push_back(&room(kLarge));
@@ -193,7 +193,7 @@ TEST_F(ShareTest, acknowledgements__of_short_messages_in_the_same_look) {
   EXPECT_EQ(count(*b, Counter::duplicate), 0U);
 }
 
-TEST_F(ShareTest, frames__are_no_longer_than_the_base) {
+TEST_F(CoalescePacketsTest, frames__are_no_longer_than_the_base) {
   Config narrow;
   narrow.mtu = 9000;
   narrow.base_frame = 1232;
@@ -210,7 +210,7 @@ TEST_F(ShareTest, frames__are_no_longer_than_the_base) {
   EXPECT_LE(longest, 1232U);
 }
 
-TEST_F(ShareTest, received__what_may_not_share_is_dropped) {
+TEST_F(CoalescePacketsTest, received__what_may_not_share_is_dropped) {
   open();
   wire::Eager tiny;
   tiny.dst_endpoint = (*b)->config().endpoint;
@@ -219,16 +219,16 @@ TEST_F(ShareTest, received__what_may_not_share_is_dropped) {
   const Bytes inner =
       hand_made((*a)->config().nic, (*b)->config().nic, wire::PacketType::tiny,
                 [&](std::byte* to, const wire::Head& head) { return encode_eager(to, head, tiny); });
-  const Bytes packet = packet_of(inner), pack = packet_of(pack_of(8, packet, packet.size()));
+  const Bytes packet = packet_of(inner), pack = packet_of(coalesce_of(8, packet, packet.size()));
   const auto unknown = count(*b, Counter::drop_unknown_type), malformed = count(*b, Counter::drop_malformed);
-  network.inject(pack_of(8, packet, packet.size()));
-  network.inject(pack_of(8, pack, pack.size()));  // a PACK must not contain another
+  network.inject(coalesce_of(8, packet, packet.size()));
+  network.inject(coalesce_of(8, pack, pack.size()));  // a PACK must not contain another
   network.run_for(kMillisecond);
   EXPECT_EQ(count(*b, Counter::drop_unknown_type), unknown + 2);
   for (const std::size_t said : {std::size_t{0}, std::size_t{17}, packet.size() + 1, std::size_t{257}}) {
-    network.inject(pack_of(8, packet, said));
+    network.inject(coalesce_of(8, packet, said));
   }
-  network.inject(pack_of(8, Bytes(300), 300));
+  network.inject(coalesce_of(8, Bytes(300), 300));
   network.run_for(kMillisecond);
   EXPECT_EQ(count(*b, Counter::drop_malformed), malformed + 5);
   EXPECT_EQ(count(*b, Counter::recv_tiny), 0U);

@@ -15,15 +15,15 @@
 namespace omx::protocol {
 
 // While this object lives, messages that are sent may wait for more. It ends that also when memory runs out.
-class MayPack {
+class MayCoalesce {
  public:
-  MayPack(State& s, bool may, bool announcements = false) : s_(s) {
-    s_.packing.allowed = may;
-    s_.packing.announces = announcements;
+  MayCoalesce(State& s, bool may, bool announcements = false) : s_(s) {
+    s_.coalescing.allowed = may;
+    s_.coalescing.announces = announcements;
   }
-  ~MayPack() { s_.packing.allowed = s_.packing.announces = false; }
-  MayPack(const MayPack&) = delete;
-  MayPack& operator=(const MayPack&) = delete;
+  ~MayCoalesce() { s_.coalescing.allowed = s_.coalescing.announces = false; }
+  MayCoalesce(const MayCoalesce&) = delete;
+  MayCoalesce& operator=(const MayCoalesce&) = delete;
 
  private:
   State& s_;
@@ -31,11 +31,11 @@ class MayPack {
 
 // Returns room for `bytes` of records to the peer, of the requested kind. Returns nullptr when the records
 // must be sent by themselves.
-std::byte* pack_room(State& s, Peer& p, bool packets, Seqnum first, std::uint32_t bytes);
-// Lets a message join others, to be sent by pack_release(). Returns false when it must be sent by itself.
-bool pack_add(State& s, const Request& r);
-void pack_release(State& s);
+std::byte* coalesce_room(State& s, Peer& p, bool packets, Seqnum first, std::uint32_t bytes);
+// Lets a message join others, to be sent by coalesce_release(). Returns false when it must be sent by itself.
+bool coalesce_add(State& s, const Request& r);
+void coalesce_release(State& s);
 // Drops the messages to a peer that wait for others, because they have failed.
-void pack_drop(State& s, const Peer& p);
+void coalesce_drop(State& s, const Peer& p);
 
 }  // namespace omx::protocol

@@ -12,12 +12,12 @@
 
 namespace omx::protocol {
 
-// Coalescing: short messages to one peer that are about to share a frame (pack.cc).
-struct Packing {
+// Coalescing: short messages to one peer that are about to share a frame (coalesce.cc).
+struct Coalescing {
   Peer* peer = nullptr;                                   // nullptr: none
   bool allowed = false;                                   // messages sent now may wait
   bool announces = false;                                 // announcements of large messages may wait, too
-  bool gathers = false;                                   // packets without data may wait, too
+  bool packets_allowed = false;                           // packets without data may wait, too
   bool packets = false;                                   // the records are packets without data
   std::array<std::byte, wire::kEthernetHeader> ethernet;  // header of those packets
   TimeNs began = 0;

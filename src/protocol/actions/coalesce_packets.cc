@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "protocol/actions/share.h"
+#include "protocol/actions/coalesce_packets.h"
 
 #include <cstring>
 
+#include "protocol/actions/coalesce.h"
 #include "protocol/actions/frames.h"
-#include "protocol/actions/pack.h"
-#include "protocol/state/packing.h"
+#include "protocol/state/coalescing.h"
 #include "wire/codec.h"
 #include "wire/packets.h"
 
@@ -16,30 +16,30 @@ namespace {
 // More packets would only keep the receiver waiting for the first one.
 constexpr std::uint32_t kPacketsMost = 8;
 
-bool share(State& s, Peer& p, const Draft& draft) {
-  Packing& pack = s.packing;
+bool coalesce(State& s, Peer& p, const Draft& draft) {
+  Coalescing& burst = s.coalescing;
   const auto length = static_cast<std::uint32_t>(draft.length - wire::kEthernetHeader);
-  if (!pack.gathers || !s.config.pack || !(p.agreed.features & wire::kFeatureShare) || p.agreed.near_frame ||
-      p.agreed.checksum || length > wire::kSharedPacketMax)
+  if (!burst.packets_allowed || !s.config.coalesce || !(p.agreed.features & wire::kFeatureCoalescePackets) ||
+      p.agreed.near_frame || p.agreed.checksum || length > wire::kSharedPacketMax)
     return false;
-  std::byte* const out = pack_room(s, p, true, p.counting.next_send, wire::kPacketRecord + length);
+  std::byte* const out = coalesce_room(s, p, true, p.counting.next_send, wire::kPacketRecord + length);
   if (!out) return false;
   wire::PackRecord record;
   record.packet = true;
   record.length = static_cast<std::uint16_t>(length);
   wire::encode_pack_record(out, record);
   std::memcpy(out + wire::kPacketRecord, draft.header + wire::kEthernetHeader, length);
-  std::memcpy(pack.ethernet.data(), draft.header, wire::kEthernetHeader);
-  pack.length += wire::kPacketRecord + length;
-  if (++pack.count == kPacketsMost) pack_release(s);
+  std::memcpy(burst.ethernet.data(), draft.header, wire::kEthernetHeader);
+  burst.length += wire::kPacketRecord + length;
+  if (++burst.count == kPacketsMost) coalesce_release(s);
   return true;
 }
 
 }  // namespace
 
 void packet_send(State& s, Peer& p, const Draft& draft) {
-  if (share(s, p, draft)) return;
-  if (s.packing.peer == &p) pack_release(s);  // numbers in their order
+  if (coalesce(s, p, draft)) return;
+  if (s.coalescing.peer == &p) coalesce_release(s);  // numbers in their order
   wire::TxFrame& frame = frame_begin(s, p, 1);
   std::memcpy(frame.header, draft.header, draft.length);
   frame.header_length = static_cast<std::uint32_t>(draft.length);

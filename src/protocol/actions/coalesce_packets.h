@@ -12,15 +12,15 @@
 
 namespace omx::protocol {
 
-// While this object lives, packets without data may wait for pack_release().
-class Gathers {
+// While this object lives, packets without data may wait for coalesce_release().
+class MayCoalescePackets {
  public:
-  explicit Gathers(State& s, bool may = true) : s_(s), before_(s.packing.gathers) {
-    s_.packing.gathers = may;
+  explicit MayCoalescePackets(State& s, bool may = true) : s_(s), before_(s.coalescing.packets_allowed) {
+    s_.coalescing.packets_allowed = may;
   }
-  ~Gathers() { s_.packing.gathers = before_; }
-  Gathers(const Gathers&) = delete;
-  Gathers& operator=(const Gathers&) = delete;
+  ~MayCoalescePackets() { s_.coalescing.packets_allowed = before_; }
+  MayCoalescePackets(const MayCoalescePackets&) = delete;
+  MayCoalescePackets& operator=(const MayCoalescePackets&) = delete;
 
  private:
   State& s_;
