@@ -62,9 +62,10 @@ void put_ext(std::byte* out, const ConnectExt& ext) {
   store_be16(out + connect_ext::kEagerFrames, ext.eager_frames);
   store8(out + connect_ext::kPullFrames, ext.pull_frames);
   store8(out + connect_ext::kMode, static_cast<std::uint8_t>(ext.mode));
-  store_be32(out + connect_ext::kEpoch, ext.epoch & kEpochMask);
-  store_be32(out + connect_ext::kPeerEpoch,
-             (ext.peer_epoch & kEpochMask) | (ext.peer_epoch_in_use ? kEpochMask + 1 : 0));
+  store_be32(out + connect_ext::kGeneration, ext.generation & kCountGenerationMask);
+  store_be32(out + connect_ext::kPeerGeneration,
+             (ext.peer_generation & kCountGenerationMask) |
+                 (ext.peer_generation_in_use ? kCountGenerationMask + 1 : 0));
   if (ext.features & kFeatureBulk) {
     std::memcpy(out + connect_ext::kBulkIp, ext.bulk_address.ip.data(), ext.bulk_address.ip.size());
     store_be16(out + connect_ext::kBulkPort, ext.bulk_address.port);
@@ -103,10 +104,10 @@ Drop get_ext(const std::byte* in, std::size_t frame_size, std::size_t length, Co
   ext.max_frame = load_be32(in + connect_ext::kMaxFrame);
   ext.pull_frames = load8(in + connect_ext::kPullFrames);
   ext.eager_frames = load_be16(in + connect_ext::kEagerFrames);
-  ext.epoch = load_be32(in + connect_ext::kEpoch) & kEpochMask;
-  const std::uint32_t peer_epoch = load_be32(in + connect_ext::kPeerEpoch);
-  ext.peer_epoch = peer_epoch & kEpochMask;
-  ext.peer_epoch_in_use = peer_epoch > kEpochMask;
+  ext.generation = load_be32(in + connect_ext::kGeneration) & kCountGenerationMask;
+  const std::uint32_t peer_generation = load_be32(in + connect_ext::kPeerGeneration);
+  ext.peer_generation = peer_generation & kCountGenerationMask;
+  ext.peer_generation_in_use = peer_generation > kCountGenerationMask;
   if (ext.features & kFeatureBulk) {
     if (size < connect_ext::kBytes + connect_ext::kBulkBytes) return Drop::bad_length;
     std::memcpy(ext.bulk_address.ip.data(), in + connect_ext::kBulkIp, ext.bulk_address.ip.size());

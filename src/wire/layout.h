@@ -180,8 +180,8 @@ inline constexpr std::size_t kMaxFrame = 56;
 inline constexpr std::size_t kEagerFrames = 60;
 inline constexpr std::size_t kPullFrames = 62;
 inline constexpr std::size_t kMode = 63;
-inline constexpr std::size_t kEpoch = 64;
-inline constexpr std::size_t kPeerEpoch = 68;  // top bit: still in use
+inline constexpr std::size_t kGeneration = 64;
+inline constexpr std::size_t kPeerGeneration = 68;  // top bit: still in use
 // the end of what every block has; its CRC or further parts follow
 inline constexpr std::size_t kPartsEnd = 72;
 inline constexpr std::size_t kBulkIp = 72;

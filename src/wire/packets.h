@@ -147,16 +147,17 @@ struct ConnectExt {
   std::uint32_t max_frame = 0;     // largest frame, Ethernet header included, that the sender can receive
   std::uint8_t pull_frames = 0;    // frames per pull block that the sender serves
   std::uint16_t eager_frames = 0;  // unacknowledged eager frames that the sender can hold
-  // Counter generations (docs/reference/wire.md 5). `epoch` is the one that the packet's first number belongs
-  // to. `peer_epoch` is the receiver's one in which the sender numbers its own messages. 31 bits; 0 = none.
-  std::uint32_t epoch = 0;
-  std::uint32_t peer_epoch = 0;
-  bool peer_epoch_in_use = false;  // false: it was in use and was given up
-  BulkAddress bulk_address;        // with kFeatureBulk
-  RailNics rails;                  // with kFeatureRails
+  // Counter generations (docs/reference/wire.md 5). `generation` is the one that the packet's first number
+  // belongs to. `peer_generation` is the receiver's one in which the sender numbers its own messages. 31
+  // bits; 0 = none.
+  std::uint32_t generation = 0;
+  std::uint32_t peer_generation = 0;
+  bool peer_generation_in_use = false;  // false: it was in use and was given up
+  BulkAddress bulk_address;             // with kFeatureBulk
+  RailNics rails;                       // with kFeatureRails
   bool operator==(const ConnectExt&) const = default;
 };
-inline constexpr std::uint32_t kEpochMask = 0x7FFFFFFF;
+inline constexpr std::uint32_t kCountGenerationMask = 0x7FFFFFFF;
 enum Feature : std::uint16_t {
   kFeatureMark = 1,               // understands kFlagUrgent
   kFeatureChecksum = 2,           // wants CRC trailers; used when both sides want them

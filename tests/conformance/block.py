@@ -15,7 +15,7 @@ def parse(connect):
     size = data[5]
     fields = {"version": data[4], "size": size}
     for name, at, length in (("features", 6, 2), ("largest", 8, 4), ("window", 12, 2), ("pull_frames", 14, 1),
-                             ("layout", 15, 1), ("epoch", 16, 4), ("other_epoch", 20, 4)):
+                             ("layout", 15, 1), ("generation", 16, 4), ("other_generation", 20, 4)):
         fields[name] = int.from_bytes(data[at:at + length], "big")
     fields["bulk"] = bytes(data[24:44]) if size >= 48 else b""
     end = 48 + size
@@ -23,11 +23,11 @@ def parse(connect):
     return fields
 
 
-def append(frame, *, features, largest, layout, epoch, other_epoch, window=64, pull_frames=32):
+def append(frame, *, features, largest, layout, generation, other_generation, window=64, pull_frames=32):
     """Returns a CONNECT of 48 bytes or more with a block behind it."""
     head = bytearray(frame[:48])
     head[20] = 44
     body = bytes(head) + MAGIC.to_bytes(4, "big") + bytes([1, 28]) + features.to_bytes(2, "big")
     body += largest.to_bytes(4, "big") + window.to_bytes(2, "big") + bytes([pull_frames, layout])
-    body += epoch.to_bytes(4, "big") + other_epoch.to_bytes(4, "big")
+    body += generation.to_bytes(4, "big") + other_generation.to_bytes(4, "big")
     return body + crc32c(body[12:]).to_bytes(4, "big")

@@ -183,8 +183,8 @@ def connect_of_a_new_instance(peer):
         peer.ask(f"recv 1 {match} ffffffffffffffff 0 0")
         peer.ask("wait 1 8000")
     first.session ^= 0x5555
-    first.seq, first.epoch = 1, first.epoch ^ 0x55
-    first.their_epoch, first.acknum, first.wanted, first.connected_back, first.their_session = 0, 0, 1, False, None
+    first.seq, first.generation = 1, first.generation ^ 0x55
+    first.their_generation, first.acknum, first.wanted, first.connected_back, first.their_session = 0, 0, 1, False, None
     first.connect()
     if not peer.extended:  # it connects back, and receives from us when we answer that
         peer.settle(lambda: first.connected_back)
@@ -199,13 +199,13 @@ def connect_block(peer):
     """The block in a request and in a reply (docs/reference/wire.md 5)."""
     partner, request = ask_connect(peer)
     check_block(partner, request)
-    peer.rules.check("block.epochs", "docs/reference/wire.md 5", "epoch of ours in a first request", 0, partner.their_block["other_epoch"])
+    peer.rules.check("block.generations", "docs/reference/wire.md 5", "generation of ours in a first request", 0, partner.their_block["other_generation"])
     partner.answer(request)
     completes(peer, 0, "connect.reply_is_taken", "protocol 3.1", 0)
     other = peer.partner()
     check_block(other, other.connect())
-    peer.rules.check("block.epochs", "docs/reference/wire.md 5", "epoch of ours in a reply, in use", other.epoch | 1 << 31,
-                     other.their_block["other_epoch"])
+    peer.rules.check("block.generations", "docs/reference/wire.md 5", "generation of ours in a reply, in use", other.generation | 1 << 31,
+                     other.their_block["other_generation"])
 
 
 def check_block(partner, connect):
@@ -222,7 +222,7 @@ def check_block(partner, connect):
           188 <= block["largest"] <= peer.mode.mtu + 14)
     check("block.window", "docs/reference/wire.md 5", "F60 at least 1", True, block["window"] >= 1)
     check("block.pull_frames", "docs/reference/wire.md 5", "F62 at least 1", True, block["pull_frames"] >= 1)
-    check("block.epochs", "docs/reference/wire.md 5", "F64 epoch of 31 bits, not 0", True, 0 < block["epoch"] < 1 << 31)
+    check("block.generations", "docs/reference/wire.md 5", "F64 generation of 31 bits, not 0", True, 0 < block["generation"] < 1 << 31)
     check("block.features", "docs/reference/wire.md 5", "F54 no bits that are not defined", 0, block["features"] & ~0x1FFF)
 
 

@@ -124,7 +124,7 @@ class Peer:
         check("frame.pads_are_zero", "wire 1", f"{name} pads that are not zero", {}, {at: b for at, b in pads.items() if b})
         trailer = 4 if extended and flags & 2 else 0
         size = frame.layout.size + frame.data_length() + trailer
-        if self.checksum and extended and frame.kind not in (CONNECT, PROBE) and self.partners[endpoint_of(frame)].their_epoch:
+        if self.checksum and extended and frame.kind not in (CONNECT, PROBE) and self.partners[endpoint_of(frame)].their_generation:
             check("frame.checksum", "docs/reference/wire.md 11", f"{name} has a trailer", 4, trailer)
             check("frame.checksum", "docs/reference/wire.md 11", f"{name} CRC-32C", crc32c(frame.raw[12:size - 4]),
                   int.from_bytes(frame.raw[size - 4:size], "big"))
@@ -243,7 +243,7 @@ class Partner:
         self.features = (block.SACK | block.PROBE) if features is None else features
         if peer.checksum:
             self.features |= block.CHECKSUM
-        self.epoch, self.their_epoch, self.their_block = random.randrange(1, 1 << 31), 0, None
+        self.generation, self.their_generation, self.their_block = random.randrange(1, 1 << 31), 0, None
         self.last_connect = None
 
     # ---- connection [protocol 3]
@@ -251,9 +251,9 @@ class Partner:
     def block_for(self, frame):
         if not self.extended:
             return frame
-        other = self.their_epoch | block.USES if self.their_epoch else 0
+        other = self.their_generation | block.USES if self.their_generation else 0
         return block.append(frame, features=self.features, largest=self.peer.mode.mtu + 14,
-                            layout=0 if self.peer.mode.wire else 1, epoch=self.epoch, other_epoch=other)
+                            layout=0 if self.peer.mode.wire else 1, generation=self.generation, other_generation=other)
 
     def learn(self, connect):
         """Notes what any CONNECT says about its sender."""
@@ -261,7 +261,7 @@ class Partner:
         self.last_connect = connect
         self.their_block = block.parse(connect)
         if self.their_block:
-            self.their_epoch = self.their_block["epoch"]
+            self.their_generation = self.their_block["generation"]
 
     def request_frame(self, **over):
         fields = dict(peer_index=self.peer.index, dst_endpoint=0, src_endpoint=self.endpoint, length=16,

@@ -326,7 +326,7 @@ TEST_F(BulkTest, owner__the_port_goes_to_the_later_one) {
     packet.ext.max_frame = 1514;
     packet.ext.pull_frames = 32;
     packet.ext.eager_frames = 256;
-    packet.ext.epoch = 5;
+    packet.ext.generation = 5;
     packet.target_recv_seqnum_start = kSeqFirst;
     (*b)->on_frame(
         network.now,

@@ -141,7 +141,7 @@ TEST_F(PairTest, count_learnt_from_a_refusal__lets_nobody_in) {
   ask.ext.max_frame = 1514;
   ask.ext.eager_frames = 64;
   ask.ext.pull_frames = 32;
-  ask.ext.epoch = to_b->counting.peer_epoch;
+  ask.ext.generation = to_b->counting.peer_generation;
   const auto say = [&] {
     network.inject(
         hand_made(b_nic, a_nic, wire::PacketType::connect,
@@ -150,10 +150,10 @@ TEST_F(PairTest, count_learnt_from_a_refusal__lets_nobody_in) {
   };
   say();
   ASSERT_NE(heard.status, 0);
-  ASSERT_EQ(heard.ext.epoch, to_b->counting.epoch);
-  ask.ext.peer_epoch = heard.ext.epoch;
-  ask.ext.peer_epoch_in_use = true;
-  ask.ext.epoch = to_b->counting.peer_epoch + 1;
+  ASSERT_EQ(heard.ext.generation, to_b->counting.generation);
+  ask.ext.peer_generation = heard.ext.generation;
+  ask.ext.peer_generation_in_use = true;
+  ask.ext.generation = to_b->counting.peer_generation + 1;
   say();
   EXPECT_FALSE(to_b->connected());
 }

@@ -113,7 +113,7 @@ TEST_F(ProbeTest, probe__ends_when_the_peer_has_no_extension_after_all) {
     connect.ext.present = extension;
     connect.ext.features = wire::kFeatureProbe;
     connect.ext.max_frame = 9014;
-    connect.ext.epoch = 0;
+    connect.ext.generation = 0;
     network.inject(hand_made(
         peer, (*a)->config().nic, wire::PacketType::connect,
         [&](std::byte* out, const wire::Head& head) { return encode_connect(out, head, connect); }));

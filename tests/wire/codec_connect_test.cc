@@ -29,9 +29,9 @@ Connect extended_request() {
   packet.ext.max_frame = 9014;
   packet.ext.pull_frames = 32;
   packet.ext.eager_frames = 256;
-  packet.ext.epoch = 0x11223344;
-  packet.ext.peer_epoch = 5;
-  packet.ext.peer_epoch_in_use = true;
+  packet.ext.generation = 0x11223344;
+  packet.ext.peer_generation = 5;
+  packet.ext.peer_generation_in_use = true;
   return packet;
 }
 
@@ -57,8 +57,8 @@ TEST(codec_connect, encode_connect__extension_layout) {
 
 TEST(codec_connect, connect__extension_round_trip) {
   Connect packet = extended_request();
-  packet.ext.epoch = 0x7fffffff;
-  packet.ext.peer_epoch_in_use = false;
+  packet.ext.generation = 0x7fffffff;
+  packet.ext.peer_generation_in_use = false;
   packet.ext.version = 9;
   Connect got;
   ASSERT_EQ(connect(frame_of(packet), &got), Drop::none);

@@ -102,9 +102,9 @@ TEST_P(RoundTrip, connect) {
           packet.ext.rails.nics[n] = 0x020000000000 + (NicId{n} << 32) + random_.below(1U << 31);
       }
       packet.ext.eager_frames = static_cast<std::uint16_t>(1 + random_.below(65535));
-      packet.ext.epoch = number<std::uint32_t>() & kEpochMask;
-      packet.ext.peer_epoch = number<std::uint32_t>() & kEpochMask;
-      packet.ext.peer_epoch_in_use = random_.below(2) == 0;
+      packet.ext.generation = number<std::uint32_t>() & kCountGenerationMask;
+      packet.ext.peer_generation = number<std::uint32_t>() & kCountGenerationMask;
+      packet.ext.peer_generation_in_use = random_.below(2) == 0;
     }
     const Head h = head(PacketType::connect);
     const Bytes frame = sent(h, encoded([&](std::byte* o) { return encode_connect(o, h, packet); }), {}, 0);

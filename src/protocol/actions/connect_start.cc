@@ -7,7 +7,7 @@
 #include "protocol/actions/completion.h"
 #include "protocol/actions/connect_tx.h"
 #include "protocol/actions/resend_timer.h"
-#include "protocol/state/epochs.h"
+#include "protocol/state/generations.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
 #include "protocol/state/request.h"

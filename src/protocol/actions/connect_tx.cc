@@ -7,7 +7,7 @@
 #include "protocol/actions/frames.h"
 #include "protocol/counters.h"
 #include "protocol/history.h"
-#include "protocol/state/epochs.h"
+#include "protocol/state/generations.h"
 #include "protocol/state/history_note.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/rails.h"
@@ -39,13 +39,13 @@ wire::ConnectExt connect_extension(const State& s, const Peer& p) {
   ext.max_frame = peer_frame(s, p);
   ext.pull_frames = p.agreed.near_pull_frames;
   ext.eager_frames = static_cast<std::uint16_t>(std::min<std::uint32_t>(s.config.eager_frames, 0xFFFF));
-  epoch_fill(p, ext);
+  generation_fill(p, ext);
   return ext;
 }
 
 void connect_packet_send(State& s, Peer& p, const wire::Connect& packet) {
   p.counting.announced = packet.target_recv_seqnum_start;
-  p.counting.epoch_offered = true;
+  p.counting.generation_offered = true;
   wire::TxFrame& frame = frame_begin(s, p, 0);
   const auto head = frame_head(s, p, wire::PacketType::connect);
   frame.header_length = static_cast<std::uint32_t>(wire::encode_connect(frame.header, head, packet));
@@ -60,7 +60,7 @@ namespace {
 // Another instance does not know that conversation, says who it is, and is asked again.
 bool shuns(const Peer& p, const Request* r) {
   return r && r->shunned != wire::kUnknownSession && !p.connected() &&
-         p.counting.peer_epoch_session == r->shunned && p.counting.peer_epoch != 0;
+         p.counting.peer_generation_session == r->shunned && p.counting.peer_generation != 0;
 }
 
 wire::Connect request_packet(State& s, const Peer& p, std::uint32_t key, std::uint8_t connect_seqnum,
@@ -74,7 +74,7 @@ wire::Connect request_packet(State& s, const Peer& p, std::uint32_t key, std::ui
   packet.target_recv_seqnum_start = p.counting.next_match;
   packet.connect_seqnum = connect_seqnum;
   packet.ext = connect_extension(s, p);
-  if (shuns(p, r)) packet.ext.peer_epoch_in_use = true;
+  if (shuns(p, r)) packet.ext.peer_generation_in_use = true;
   return packet;
 }
 
@@ -111,7 +111,7 @@ void trip_ask(State& s, Peer& p) {
   if (p.agreed.extended && s.now >= p.liveness.ping_sent + s.config.keepalive_delay) connect_ping(s, p);
 }
 
-void epochs_doubt(State& s, Peer& p) {
+void generations_doubt(State& s, Peer& p) {
   if (p.agreed.extended && p.connected()) connect_ask(s, p);
 }
 

@@ -20,6 +20,6 @@ void connect_ask(State& s, Peer& p);
 // Pings a peer to learn how long answers take, after too much was repeated to tell.
 void trip_ask(State& s, Peer& p);
 // Asks a peer, but not often, because a packet does not fit the agreed counts.
-void epochs_doubt(State& s, Peer& p);
+void generations_doubt(State& s, Peer& p);
 
 }  // namespace omx::protocol

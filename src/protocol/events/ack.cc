@@ -142,7 +142,7 @@ void ack_received(State& s, const wire::Head& head, wire::Frame frame) {
   const auto ahead = static_cast<std::int32_t>(packet.acknum - p->counting.recv_acknum);
   if (!seq_same_session(packet.seqnum, p->counting.next_send) || ahead <= 0) {
     s.count(Counter::drop_bad_seqnum)++;
-    if (ahead > 0) epochs_doubt(s, *p);
+    if (ahead > 0) generations_doubt(s, *p);
     return;
   }
   p->counting.recv_acknum = packet.acknum;

@@ -15,7 +15,7 @@
 #include "protocol/observer.h"
 #include "protocol/state/arrivals.h"
 #include "protocol/state/bulk_trust.h"
-#include "protocol/state/epochs.h"
+#include "protocol/state/generations.h"
 #include "protocol/state/history_note.h"
 #include "protocol/state/matching.h"
 #include "protocol/state/news.h"
@@ -116,7 +116,7 @@ void peer_cleanup(State& s, Peer& p, Cleanup why, Status status) {
   if (was_open) p.session.ended_session = p.session.true_session;
   p.session.true_session = p.session.back_session = wire::kUnknownSession;
   p.session.back_known = false;
-  p.counting.peer_epoch_in_use = false;
+  p.counting.peer_generation_in_use = false;
   p.tx.frames_unacked = 0;
   p.tx.backoff = 0;
   p.liveness.pings_unanswered = 0;

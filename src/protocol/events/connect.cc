@@ -16,7 +16,7 @@
 #include "protocol/actions/watch.h"
 #include "protocol/counters.h"
 #include "protocol/events/cleanup.h"
-#include "protocol/events/epochs_meet.h"
+#include "protocol/events/generations_meet.h"
 #include "protocol/events/rails_received.h"
 #include "protocol/events/received.h"
 #include "protocol/events/reference_connect.h"
@@ -55,29 +55,29 @@ void ask_again(State& s, Peer& p, Request* r) {
 // Copies our counts with the former peer to `answer`, the reply to a wrong key. The sender may hold a
 // relation that we gave up, and learns that only here.
 void tell_counts(State& s, Peer& p, const wire::Connect& packet, Peer& answer) {
-  const bool known = p.counting.peer_epoch_session == packet.src_session;
-  if (known && extended(s, packet)) epochs_meet(s, p, packet.src_session, packet, false);
+  const bool known = p.counting.peer_generation_session == packet.src_session;
+  if (known && extended(s, packet)) generations_meet(s, p, packet.src_session, packet, false);
   answer.counting.next_match = p.counting.next_match;
-  answer.counting.epoch = p.counting.epoch;
+  answer.counting.generation = p.counting.generation;
   if (!known) return;
-  answer.counting.peer_epoch = p.counting.peer_epoch;
-  answer.counting.peer_epoch_in_use = p.counting.peer_epoch_in_use;
+  answer.counting.peer_generation = p.counting.peer_generation;
+  answer.counting.peer_generation_in_use = p.counting.peer_generation_in_use;
 }
 
 // Returns whether a request comes from an instance before the connected one. Such a request names a counter
 // generation of ours that is over or belonged to an earlier instance of us.
 bool outdated(const State& s, const Peer& p, const wire::Connect& packet) {
   return extended(s, packet) && p.connected() && p.known_otherwise(packet.src_session) &&
-         packet.ext.peer_epoch != 0 && packet.ext.peer_epoch != p.counting.epoch;
+         packet.ext.peer_generation != 0 && packet.ext.peer_generation != p.counting.generation;
 }
 
 // Returns whether a request comes from a known instance that uses a counter generation we offered. The
 // instance may know no key, because it never had to connect. Its message that it adopted the generation may
 // have been lost. The answer to a wrong key names the generation but offers nothing.
 bool uses_our_count(const State& s, const Peer& p, const wire::Connect& packet) {
-  return extended(s, packet) && p.counting.peer_epoch_session == packet.src_session &&
-         p.counting.peer_epoch != 0 && p.counting.epoch_offered && packet.ext.peer_epoch_in_use &&
-         packet.ext.peer_epoch == p.counting.epoch;
+  return extended(s, packet) && p.counting.peer_generation_session == packet.src_session &&
+         p.counting.peer_generation != 0 && p.counting.generation_offered &&
+         packet.ext.peer_generation_in_use && packet.ext.peer_generation == p.counting.generation;
 }
 
 void request_received(State& s, const wire::Head& head, const wire::Connect& packet) {
@@ -95,7 +95,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
     p->session.peer_index = packet.src_dst_peer_index;
     peer_heard(s, *p);
     if (extended(s, packet))
-      epochs_meet(s, *p, packet.src_session, packet);
+      generations_meet(s, *p, packet.src_session, packet);
     else
       reference_request(s, *p, packet);
     connect_agree(s, *p, packet.ext);
@@ -124,7 +124,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
   connect_packet_send(s, to, reply);
   s.count(Counter::send_connect_reply)++;
   // Perhaps a late request made us take an earlier instance for the present one, so ask that one.
-  if (late) epochs_doubt(s, *p);
+  if (late) generations_doubt(s, *p);
   if (!accepted) return;
   reference_connect_back(s, *p);
   retransmit_arm(s, *p);
@@ -135,9 +135,9 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
 void refused_by(State& s, Peer& p, const wire::Connect& packet) {
   const std::uint32_t session = packet.key_or_target_session;
   const bool same = p.connected() && p.session.true_session == session;
-  // For the same extended instance epochs_meet() has done what is necessary. Disagreement may only mean that
-  // the instance's connect is incomplete or that the answer is late.
-  const bool agreed = extended(s, packet) ? same && epochs_meet(s, p, session, packet, false)
+  // For the same extended instance generations_meet() has done what is necessary. Disagreement may only mean
+  // that the instance's connect is incomplete or that the answer is late.
+  const bool agreed = extended(s, packet) ? same && generations_meet(s, p, session, packet, false)
                                           : reference_in_step(p, session, packet.target_recv_seqnum_start);
   if (agreed) {
     peer_heard(s, p);
@@ -174,7 +174,7 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
   else
     p->session.key = r->key;
   const bool agreed =
-      extended(s, packet) ? epochs_meet(s, *p, session, packet) : reference_reply(s, *p, r, packet);
+      extended(s, packet) ? generations_meet(s, *p, session, packet) : reference_reply(s, *p, r, packet);
   p->session.peer_index = packet.src_dst_peer_index;
   peer_heard(s, *p);
   // The request would have been repeated unless one of the two ends did not run for longer than that.

@@ -93,7 +93,7 @@ bool numbers_fit(State& s, Peer& p, const Numbered& n) {
   if (seq_same_session(n.seqnum, p.counting.next_match) && seq_same_session(n.piggyack, p.counting.next_send))
     return true;
   s.count(Counter::drop_bad_seqnum)++;
-  epochs_doubt(s, p);
+  generations_doubt(s, p);
   return false;
 }
 

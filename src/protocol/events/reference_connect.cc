@@ -3,7 +3,7 @@
 
 #include "protocol/actions/connect_tx.h"
 #include "protocol/events/cleanup.h"
-#include "protocol/state/epochs.h"
+#include "protocol/state/generations.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/reference.h"
 #include "protocol/state/request.h"

@@ -52,8 +52,8 @@ struct Partial {
 //                CONNECT request received
 //   unknown -------------------------------> back_session known: pulls, NOTIFYs and acks may leave
 //      |                                                  |
-//      | CONNECT reply received                           | counts agree (epochs_meet(), reference_reply())
-//      v                                                  v
+//      | CONNECT reply received                           | counts agree (generations_meet(),
+//      reference_reply()) v                                                  v
 //   true_session known: connected() <---------------------+
 //      |
 //      +--another session answers, a refusal, silence: peer_cleanup()--> unknown
@@ -92,16 +92,16 @@ struct PeerCounting {
   Seqnum last_acked = kSeqFirst;    // last value that we put in an ack
   Seqnum announced = kSeqFirst;     // next_match in our last CONNECT
   std::uint8_t connect_rounds = 0;  // replies so far that showed no agreement
-  bool peer_epoch_in_use = false;
+  bool peer_generation_in_use = false;
   std::uint32_t acked_since_asked = 0;  // messages acknowledged since the oldest unanswered CONNECT request
-  // Counter generations, between extended peers (epochs.cc).
-  std::uint32_t epoch = 0;       // of next_match
-  std::uint32_t peer_epoch = 0;  // of next_send; 0: the peer has not named one
-  std::uint32_t peer_epoch_session = wire::kUnknownSession;
+  // Counter generations, between extended peers (generations.cc).
+  std::uint32_t generation = 0;       // of next_match
+  std::uint32_t peer_generation = 0;  // of next_send; 0: the peer has not named one
+  std::uint32_t peer_generation_session = wire::kUnknownSession;
   std::uint32_t send_acknum = 0;
   std::uint32_t recv_acknum = 0;
-  bool epoch_offered = false;  // a CONNECT offered our generation to the peer
-  bool ack_pending = false;    // a delayed ack is armed
+  bool generation_offered = false;  // a CONNECT offered our generation to the peer
+  bool ack_pending = false;         // a delayed ack is armed
 };
 
 // Agreement by the extension blocks, and the sizes that follow from it.

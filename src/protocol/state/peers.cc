@@ -2,7 +2,7 @@
 #include "protocol/state/peers.h"
 
 #include "protocol/direct.h"
-#include "protocol/state/epochs.h"
+#include "protocol/state/generations.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
@@ -48,7 +48,7 @@ Peer* peer_create(State& s, NicId nic, std::uint8_t endpoint) {
   p->index = static_cast<std::uint32_t>(s.peers.by_index.size());
   p->agreed.mode = s.config.mode;
   p->liveness.last_heard = s.now;
-  p->counting.epoch = epoch_first(s.config.session);
+  p->counting.generation = generation_first(s.config.session);
   if (s.config.direct) {
     const NearPath path = s.config.direct->path(nic, endpoint);
     p->agreed.near_frame = path.frame;

@@ -59,10 +59,10 @@ std::string details(const SimFrame& frame) {
       break;
     case wire::PacketType::connect:
       if (wire::Connect p; good(wire::decode_connect(in, p)))
-        return fmt::format("{} {} session {:#x} {:#x} start {} epoch {} peer's {}{} status {}",
+        return fmt::format("{} {} session {:#x} {:#x} start {} generation {} peer's {}{} status {}",
                            p.is_reply ? "reply" : "request", p.connect_seqnum, p.src_session,
-                           p.key_or_target_session, number(p.target_recv_seqnum_start), p.ext.epoch,
-                           p.ext.peer_epoch, p.ext.peer_epoch_in_use ? "" : " given up", p.status);
+                           p.key_or_target_session, number(p.target_recv_seqnum_start), p.ext.generation,
+                           p.ext.peer_generation, p.ext.peer_generation_in_use ? "" : " given up", p.status);
       break;
     case wire::PacketType::nack_lib:
       if (wire::NackLib p; good(wire::decode_nack_lib(in, true, p)))

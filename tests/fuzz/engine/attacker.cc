@@ -35,9 +35,9 @@ void Attacker::connect(const Sender& from, Script& script, bool reply) {
   c.ext.max_frame = 9014;
   c.ext.pull_frames = 32;
   c.ext.eager_frames = 256;
-  c.ext.epoch = p && p->counting.peer_epoch ? p->counting.peer_epoch : 77;
-  c.ext.peer_epoch = p ? p->counting.epoch : 0;
-  c.ext.peer_epoch_in_use = p;
+  c.ext.generation = p && p->counting.peer_generation ? p->counting.peer_generation : 77;
+  c.ext.peer_generation = p ? p->counting.generation : 0;
+  c.ext.peer_generation_in_use = p;
   if (reply && p) {
     protocol::Request* r = const_cast<Peer*>(p)->tx.connects.front();
     c.connect_seqnum = p->liveness.ping_pending || !r ? p->liveness.ping_seqnum : r->connect_seqnum;
@@ -45,9 +45,9 @@ void Attacker::connect(const Sender& from, Script& script, bool reply) {
   if (wrong & 2) c.target_recv_seqnum_start = script.u16();
   if (wrong & 4) c.key_or_target_session = script.u32();
   if (wrong & 8) {
-    c.ext.epoch += static_cast<std::uint32_t>(static_cast<std::int8_t>(script.u8()));
-    c.ext.peer_epoch += static_cast<std::uint32_t>(static_cast<std::int8_t>(script.u8()));
-    c.ext.peer_epoch_in_use = script.u8() & 1;
+    c.ext.generation += static_cast<std::uint32_t>(static_cast<std::int8_t>(script.u8()));
+    c.ext.peer_generation += static_cast<std::uint32_t>(static_cast<std::int8_t>(script.u8()));
+    c.ext.peer_generation_in_use = script.u8() & 1;
   }
   if (wrong & 16) {
     const std::uint8_t more = script.u8();
@@ -58,7 +58,7 @@ void Attacker::connect(const Sender& from, Script& script, bool reply) {
     // Announces its own bulk path, the honest peer's, or another one.
     c.ext.bulk_address = bulk_of(c.ext.features & 1   ? kHonestNic
                                  : c.ext.features & 2 ? kAttackerNic
-                                                      : c.ext.epoch);
+                                                      : c.ext.generation);
     if (more & 16) c.ext.mode = static_cast<wire::Mode>(script.u8());
     if (more & 32) c.status = script.u8();
     if (more & 64) c.connect_seqnum = script.u8();
@@ -66,8 +66,8 @@ void Attacker::connect(const Sender& from, Script& script, bool reply) {
   }
   if (wrong & 32) c.ext.present = !c.ext.present;
   announcement_fill(from, c.ext);
-  c.ext.epoch &= wire::kEpochMask;
-  c.ext.peer_epoch &= wire::kEpochMask;
+  c.ext.generation &= wire::kCountGenerationMask;
+  c.ext.peer_generation &= wire::kCountGenerationMask;
   Sender plain = from;
   plain.checksum = false;
   transmit(plain, wire::PacketType::connect,

@@ -138,9 +138,9 @@ void write_control() {
                  .max_frame = 9014,
                  .pull_frames = 32,
                  .eager_frames = 256,
-                 .epoch = 77,
-                 .peer_epoch = 5,
-                 .peer_epoch_in_use = true,
+                 .generation = 77,
+                 .peer_generation = 5,
+                 .peer_generation_in_use = true,
                  .bulk_address = {},
                  .rails = {}};
   frame =

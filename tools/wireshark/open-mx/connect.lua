@@ -39,8 +39,8 @@ return function(f, Peers, crc32c)
     frame:show(block, f.ext_eager, 60, 2)
     frame:show(block, f.ext_pull_frames, 62, 1)
     frame:show(block, f.ext_layout, 63, 1)
-    frame:show(block, f.ext_epoch, 64, 4)
-    frame:show(block, f.ext_peer_epoch, 68, 4)
+    frame:show(block, f.ext_generation, 64, 4)
+    frame:show(block, f.ext_peer_generation, 68, 4)
     frame:show(block, f.ext_peer_uses, 68, 4)
     local at, crc_at = 72, 48 + size - 4
     local has_bulk = math.floor(frame:number(54, 2) / 64) % 2 == 1

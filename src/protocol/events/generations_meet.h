@@ -15,6 +15,7 @@ struct State;
 // Forgets the peer first if the peer forgot us. Returns true when both directions agree. `trusted` is false
 // when the key was wrong: nothing is adopted, but a peer that forgot us is still forgotten. A conversation is
 // opened only by a request whose sender is in no conversation, or by a peer that already uses our generation.
-bool epochs_meet(State& s, Peer& p, std::uint32_t session, const wire::Connect& packet, bool trusted = true);
+bool generations_meet(State& s, Peer& p, std::uint32_t session, const wire::Connect& packet,
+                      bool trusted = true);
 
 }  // namespace omx::protocol
