@@ -357,8 +357,9 @@ constexpr Tunable kTunables[] = {
         "bytes of a large message that may leave before its receiver asks for them; 0 = none"),
 
     // Reliability.
-    row<Number<&Config::zombie_max, 0, 1000000>>("OMX_ZOMBIE_SEND", "MX_ZOMBIE_SEND MX_ZOMBIE",
-                                                 "sends that may complete before they are acknowledged"),
+    row<Number<&Config::buffered_sends_max, 0, 1000000>>(
+        "OMX_ZOMBIE_SEND", "MX_ZOMBIE_SEND MX_ZOMBIE",
+        "sends that may complete before they are acknowledged"),
     row<Number<&Config::notacked_max, 1, 8191>>(
         "OMX_NOTACKED_MAX", "MX_IMM_ACK",
         "messages after which an acknowledgement is sent at once, to peers without the extension"),

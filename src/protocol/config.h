@@ -79,7 +79,8 @@ struct Config {
   // The least delay after that. It is longer than the time in which a sender takes a repetition as needless.
   TimeNs pull_patience_least = 3 * kMillisecond;
   TimeNs keepalive_delay = 1000 * kMillisecond;  // check a silent peer that owes us progress
-  std::uint32_t zombie_max = 512;  // buffered sends: complete for the user before they are acknowledged
+  std::uint32_t buffered_sends_max =
+      512;  // buffered sends: complete for the user before they are acknowledged
 
   // Bounds.
   // Bytes of unexpected messages and early frames, per endpoint. The unexpected messages of one peer may take

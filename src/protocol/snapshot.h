@@ -54,7 +54,7 @@ struct Snapshot {
   static constexpr std::uint32_t kLook = 4096;
 
   TimeNs at = 0;  // CLOCK_MONOTONIC
-  std::uint64_t posted = 0, unexpected = 0, done = 0, zombies = 0, requests = 0;
+  std::uint64_t posted = 0, unexpected = 0, done = 0, buffered_sends = 0, requests = 0;
   std::uint64_t unexpected_bytes = 0;
   std::uint32_t pulls_running = 0, pulls_waiting = 0;
   std::uint32_t peers = 0;

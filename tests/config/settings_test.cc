@@ -155,7 +155,7 @@ TEST(settings_load, environment__wins_over_the_file_and_over_mx_names) {
   ASSERT_TRUE(s) << s.error().message;
   EXPECT_EQ(s->waiting.spin_us, 5U);
   EXPECT_EQ(s->protocol.notacked_max, 3U);
-  EXPECT_EQ(s->protocol.zombie_max, 7U);
+  EXPECT_EQ(s->protocol.buffered_sends_max, 7U);
 }
 
 TEST(settings_load, environment__mx_names) {
@@ -168,7 +168,7 @@ TEST(settings_load, environment__mx_names) {
                            {"MX_MAX_RETRIES", "20"}});
   ASSERT_TRUE(s) << s.error().message;
   EXPECT_EQ(s->verbose, 1);
-  EXPECT_EQ(s->protocol.zombie_max, 0U);
+  EXPECT_EQ(s->protocol.buffered_sends_max, 0U);
   EXPECT_EQ(s->protocol.notacked_max, 9U);
   EXPECT_FALSE(s->errors_are_fatal);
   EXPECT_TRUE(s->disable_shared);
@@ -179,7 +179,7 @@ TEST(settings_load, environment__mx_names) {
 TEST(settings_load, environment__first_mx_name_wins) {
   const auto s = load("", {{"MX_ZOMBIE_SEND", "3"}, {"MX_ZOMBIE", "4"}});
   ASSERT_TRUE(s);
-  EXPECT_EQ(s->protocol.zombie_max, 3U);
+  EXPECT_EQ(s->protocol.buffered_sends_max, 3U);
 }
 
 TEST(settings_load, environment__mx_names_ignored) {
@@ -198,14 +198,14 @@ TEST(settings_load, environment__empty_mx_name_is_unset) {
       load("disable_shared = 1", {{"MX_DISABLE_SHMEM", ""}, {"MX_ZOMBIE_SEND", ""}, {"MX_ZOMBIE", "4"}});
   ASSERT_TRUE(s) << s.error().message;
   EXPECT_TRUE(s->disable_shared);
-  EXPECT_EQ(s->protocol.zombie_max, 4U);
+  EXPECT_EQ(s->protocol.buffered_sends_max, 4U);
   EXPECT_TRUE(s->warnings.empty());
 }
 
 TEST(settings_load, environment__malformed_mx_name_is_a_warning) {
   const auto s = load("", {{"MX_ZOMBIE", "-1"}, {"MX_DISABLE_SHMEM", "maybe"}, {"MX_DISABLE_SHARED", "1"}});
   ASSERT_TRUE(s) << s.error().message;
-  EXPECT_EQ(s->protocol.zombie_max, Settings().protocol.zombie_max);
+  EXPECT_EQ(s->protocol.buffered_sends_max, Settings().protocol.buffered_sends_max);
   EXPECT_TRUE(s->disable_shared);
   EXPECT_THAT(s->warnings,
               testing::UnorderedElementsAre(

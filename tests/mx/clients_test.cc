@@ -287,7 +287,7 @@ TEST_F(Clients, regcache_clean_at_any_time) {
 }
 
 // 20: the variable has the name that OrangeFS sets.
-TEST_F(Clients, without_zombies_by_the_older_name) {
+TEST_F(Clients, without_buffered_sends_by_the_older_name) {
   restart({{"MX_ZOMBIE", "0"}});
   EXPECT_EQ(mx_disable_progression(b_), MX_SUCCESS);
   const Bytes data = pattern(10);

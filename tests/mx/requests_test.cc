@@ -452,7 +452,7 @@ TEST_F(Requests, forgotten_receive_is_filled_before_later_messages_complete) {
 }
 
 // 20
-TEST_F(Requests, without_zombies_a_send_ends_at_its_acknowledgement) {
+TEST_F(Requests, without_buffered_sends_a_send_ends_at_its_acknowledgement) {
   mx_finalize();
   environment_.set("MX_ZOMBIE_SEND", "0");
   ASSERT_EQ(mx_init(), MX_SUCCESS);

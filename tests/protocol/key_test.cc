@@ -13,7 +13,7 @@ class Key : public PairTest, public testing::WithParamInterface<bool> {
     Config keyed, open_to_all;
     keyed.key = 0x1234;
     keyed.extension = open_to_all.extension = GetParam();
-    keyed.zombie_max = open_to_all.zombie_max = 0;
+    keyed.buffered_sends_max = open_to_all.buffered_sends_max = 0;
     open(keyed, open_to_all, false);
     exchange(*b, to_a, *a, 100);
     exchange(*a, to_b, *b, 100);

@@ -285,7 +285,7 @@ TEST_F(SendLevels, inject__memory_is_free_at_once_even_when_the_window_is_full) 
 
 TEST_F(SendLevels, inject__refused_for_lack_of_memory_only) {
   Config config;
-  config.zombie_max = 0;
+  config.buffered_sends_max = 0;
   config.send_buffer_bytes = 3 * 128;
   open(config);
   Segment s;

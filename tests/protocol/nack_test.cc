@@ -9,7 +9,7 @@ class Nack : public PairTest {
   // Sends one message from A to B, which hears nothing, so that it stays unacknowledged.
   Request* unacked() {
     Config config;
-    config.zombie_max = 0;
+    config.buffered_sends_max = 0;
     open(config, config);
     b->paused = true;
     return send(*a, to_b, message(8), 1);

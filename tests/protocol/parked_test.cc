@@ -41,7 +41,7 @@ class Parked : public PairTest {
     for (Request* r : sends) ASSERT_EQ(wait(*a, r, 10 * kSecond).status, Status::success);
     network.run_for(kSecond);
     EXPECT_EQ((*a)->state().regions.used(), 0U);
-    EXPECT_EQ((*a)->state().completion.zombies, 0U);
+    EXPECT_EQ((*a)->state().completion.buffered_sends, 0U);
     EXPECT_EQ((*a)->state().room.parked_bytes, 0U);
     EXPECT_EQ((*b)->state().room.envelopes, 0U);
   }
@@ -103,7 +103,7 @@ TEST_F(Parked, injected__never_refused_for_their_number) {
   }
   network.run_for(kSecond);
   EXPECT_EQ((*a)->state().room.parked_bytes, 0U);
-  EXPECT_EQ((*a)->state().completion.zombies, 0U);
+  EXPECT_EQ((*a)->state().completion.buffered_sends, 0U);
 }
 
 TEST_F(Parked, regions__more_than_their_numbers) {
@@ -166,7 +166,7 @@ TEST_F(Parked, sender__that_dies_takes_its_messages_along) {
 TEST_F(Parked, receiver__that_dies_ends_what_waits) {
   Config quick;
   quick.peer_timeout = 2 * kSecond;
-  quick.zombie_max = 0;  // sends end with the outcome of their messages
+  quick.buffered_sends_max = 0;  // sends end with the outcome of their messages
   open_small(4096, quick);
   std::vector<Request*> sends;
   for (int i = 0; i < 50; i++)

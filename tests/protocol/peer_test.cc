@@ -74,7 +74,7 @@ class PendingTest : public PairTest, public testing::WithParamInterface<Pending>
   void start(TimeNs per_request) {
     Config config;
     config.extension = GetParam().extension;
-    config.zombie_max = 0;  // a send is done when acknowledged
+    config.buffered_sends_max = 0;  // a send is done when acknowledged
     config.peer_timeout = per_request ? 500 * kSecond : kTimeout;
     open(config, config);
     switch (GetParam().kind) {
@@ -165,9 +165,9 @@ class PendingTest : public PairTest, public testing::WithParamInterface<Pending>
     const State& s = (*a)->state();
     // The NOTIFY that reports a failed pull has its own time limit.
     if (GetParam().kind == Kind::pulling) {
-      EXPECT_TRUE(network.run_until([&] { return s.completion.zombies == 0; }, 2 * limit));
+      EXPECT_TRUE(network.run_until([&] { return s.completion.buffered_sends == 0; }, 2 * limit));
     }
-    EXPECT_EQ(s.completion.zombies, 0U);
+    EXPECT_EQ(s.completion.buffered_sends, 0U);
     EXPECT_EQ(s.memory.pulls.live(), 0U);
     EXPECT_EQ(s.memory.reorder_buffers.live(), 0U);
     EXPECT_EQ(to_b->tx.frames_unacked, 0U);
@@ -234,7 +234,7 @@ TEST_F(PeerTest, timeout__not_shorter_than_the_first_answer_takes) {
   for (const bool extension : {true, false}) {
     Config config;
     config.extension = extension;
-    config.zombie_max = 0;
+    config.buffered_sends_max = 0;
     network.clear();
     open(config, config);
     (*a)->set_timeout(nullptr, kMillisecond);
@@ -256,7 +256,7 @@ TEST_F(PeerTest, timeout__not_shorter_than_the_first_answer_takes) {
 
 TEST_F(PeerTest, timeout__our_own_pause_is_not_the_peer_s_silence) {
   Config config;
-  config.zombie_max = 0;
+  config.buffered_sends_max = 0;
   open(config, config);
   (*a)->set_timeout(nullptr, 2 * kSecond);
   Request* s = send(*a, to_b, message(8), 1);
@@ -331,7 +331,7 @@ INSTANTIATE_TEST_SUITE_P(All, GiveUp,
 
 TEST_F(PeerTest, one_sided__the_other_learns_it_long_before_its_own_limit) {
   Config config;
-  config.zombie_max = 0;
+  config.buffered_sends_max = 0;
   open(config, config);
   exchange_both_ways();
   (*a)->disconnect(network.now, to_b);
@@ -410,7 +410,7 @@ TEST_F(PeerTest, region_wait__gone_peer_does_not_take_the_wake_up) {
 
 TEST_F(PeerTest, close__with_everything_pending) {
   Config config;
-  config.zombie_max = 4;
+  config.buffered_sends_max = 4;
   open(config, config);
   Host& c = network.add({});
   Peer* to_c = connect(network, *a, c);

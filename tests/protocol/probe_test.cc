@@ -199,7 +199,7 @@ TEST_F(ProbeTest, set_mtu__too_small_for_a_medium_under_way) {
     Config config;
     config.rndv_threshold = 80000;
     config.mtu = 9000;
-    config.zombie_max = 0;
+    config.buffered_sends_max = 0;
     open(config, config);
     network.run_for(kSecond);
     network.faults.drop = drop_all(wire::PacketType::medium);

@@ -12,7 +12,7 @@ class Reference : public PairTest {
   static constexpr std::uint32_t kSession = 0x5151;
 
   void start(Config config = {}) {
-    config.zombie_max = 0;  // a send is done when it is acknowledged
+    config.buffered_sends_max = 0;  // a send is done when it is acknowledged
     a = &network.add(config);
     network.faults.drop = [this](const Bytes& f) {
       if (mac_load(f.data()) == kNic) peer_frame(f);

@@ -172,7 +172,7 @@ TEST_F(Retransmit, ack__immediate_after_four_from_reference_peers) {
 
 TEST_F(Retransmit, ack__lost_one_is_repeated_for_a_duplicate) {
   Config config;
-  config.zombie_max = 0;
+  config.buffered_sends_max = 0;
   open(config, config);
   network.faults.drop = drop_next(wire::PacketType::truc, 1);
   EXPECT_EQ(wait(*a, send(*a, to_b, message(4), 1), kSecond).status, Status::success);
@@ -246,7 +246,7 @@ TEST_F(Retransmit, back_pressure__does_not_stop_posting_of_scattered_receives) {
   }
 }
 
-TEST_F(Retransmit, drained__until_forgotten_and_zombie_sends_are_acknowledged) {
+TEST_F(Retransmit, drained__until_forgotten_and_buffered_sends_are_acknowledged) {
   open();
   EXPECT_TRUE((*a)->drained());
   b->paused = true;
@@ -269,9 +269,9 @@ TEST_F(Retransmit, flush_acks__sends_what_is_delayed) {
   EXPECT_EQ(wait(*a, s, kMillisecond).status, Status::success);
 }
 
-TEST_F(Retransmit, zombies__limit_turns_sends_synchronous_with_the_ack) {
+TEST_F(Retransmit, buffered_sends__limit_turns_sends_synchronous_with_the_ack) {
   Config config;
-  config.zombie_max = 3;
+  config.buffered_sends_max = 3;
   open(config, {});
   b->paused = true;
   std::vector<Request*> sends;
@@ -284,7 +284,7 @@ TEST_F(Retransmit, zombies__limit_turns_sends_synchronous_with_the_ack) {
   b->paused = false;
   for (Request* s : sends) EXPECT_EQ(wait(*a, s).status, Status::success);
   network.run_for(kSecond);
-  EXPECT_EQ((*a)->state().completion.zombies, 0U);
+  EXPECT_EQ((*a)->state().completion.buffered_sends, 0U);
   EXPECT_EQ((*a)->state().memory.requests.live(), 0U);
   EXPECT_EQ((*a)->memory().buffers, 0U);
 }
@@ -315,7 +315,7 @@ TEST_F(Retransmit, last__lost_ones_are_sent_again_soon_and_once) {
 
 TEST_F(Retransmit, truc__counter_wraps_and_old_ones_are_ignored) {
   Config config;
-  config.zombie_max = 0;
+  config.buffered_sends_max = 0;
   open(config, config);
   to_a->counting.send_acknum = 0xFFFFFFFE;
   to_b->counting.recv_acknum = 0xFFFFFFFE;

@@ -193,7 +193,8 @@ void endpoint_print(Out out, const EndpointView& view, runtime::PeerTable& names
         out,
         "  receives posted {}, messages without a receive {} ({} bytes held), completions not fetched "
         "{}, sends complete but not acknowledged {}, large messages being fetched {}, waiting for that {}\n",
-        s.posted, s.unexpected, s.unexpected_bytes, s.done, s.zombies, s.pulls_running, s.pulls_waiting);
+        s.posted, s.unexpected, s.unexpected_bytes, s.done, s.buffered_sends, s.pulls_running,
+        s.pulls_waiting);
     peers_print(out, view, names);
     pending_print(out, view, names);
   }
@@ -215,7 +216,8 @@ void endpoint_json(JsonWriter& json, const EndpointView& view, runtime::PeerTabl
   json.field("unexpected", s.unexpected);
   json.field("unexpected_bytes", s.unexpected_bytes);
   json.field("done", s.done);
-  json.field("zombies", s.zombies);
+  json.field("buffered_sends", s.buffered_sends);
+  json.field("zombies", s.buffered_sends);  // the former key
   json.field("pulls", s.pulls_running);
   json.array("peers", [&] {
     for (std::uint32_t i = 0; i < s.peer_rows; i++) {

@@ -33,7 +33,7 @@ void announce(State& s, Request& r) {
     s.completion.done_by_context[context_id(s, r.match_info)]->push_back(r);
 }
 
-bool zombie(const Request& r) {
+bool is_buffered_send(const Request& r) {
   return r.user_done && r.phase != Phase::finished && !r.tx.waits;
 }
 
@@ -45,14 +45,14 @@ void request_user_done(State& s, Request& r, Status status) {
   r.status = status;
   if (status != Status::success) [[unlikely]]
     history_note(s, Happened::failed, r.peer, r.match_info, r.msg_length);
-  if (zombie(r)) s.completion.zombies++;
+  if (is_buffered_send(r)) s.completion.buffered_sends++;
   if (!r.user_gone) announce(s, r);
   if (r.rx.multi && r.rx.multi->posted != &r) multi_ended(s, r);
 }
 
 void request_protocol_done(State& s, Request& r) {
   assert(r.phase != Phase::finished);
-  if (zombie(r)) s.completion.zombies--;
+  if (is_buffered_send(r)) s.completion.buffered_sends--;
   r.phase = Phase::finished;
   send_release_buffer(s, r);
   if (r.user_done && r.user_gone) request_free(s, r);

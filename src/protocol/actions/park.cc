@@ -85,7 +85,7 @@ void park_unacked(State& s, Peer& p) {
 
 void park_waiting(State& s, Request& r) {
   assert(r.phase == Phase::await_notify);
-  if (r.user_done) s.completion.zombies--;
+  if (r.user_done) s.completion.buffered_sends--;
   r.tx.waits = true;
   // The peer has just shown that it lives, and nothing else was waited for.
   if (!r.user_done && r.tx.parked && r.tx.confirmed && send_buffer(s, r)) {

@@ -59,7 +59,7 @@ void send_fail(State& s, Request& r, Status status) {
   if (s.closing) return request_protocol_done(s, r);
   r.status = status;
   send_release_buffer(s, r);
-  if (!r.tx.waits) s.completion.zombies--;  // sends that wait for their receive are not counted
+  if (!r.tx.waits) s.completion.buffered_sends--;  // sends that wait for their receive are not counted
   r.phase = Phase::finished;
   s.completion.lost.push_back(r);
 }

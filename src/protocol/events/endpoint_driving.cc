@@ -125,7 +125,7 @@ void Endpoint::flush_acks(TimeNs now) {
 
 bool Endpoint::drained() const {
   const State& s = *state_;
-  if (s.completion.zombies > 0) return false;
+  if (s.completion.buffered_sends > 0) return false;
   // Forgotten sends are still owed to their receivers. So are sends whose data wait for their receives.
   for (Peer* p : s.peers.by_index)
     for (auto* list : {&p->tx.unacked, &p->tx.queued, &p->tx.await_notify})

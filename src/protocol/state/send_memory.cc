@@ -10,7 +10,7 @@
 namespace omx::protocol {
 
 std::byte* send_copy_memory(State& s, const Request& r) {
-  if (s.completion.zombies >= s.config.zombie_max) return nullptr;
+  if (s.completion.buffered_sends >= s.config.buffered_sends_max) return nullptr;
   const std::size_t after = s.memory.send_buffers.in_use() + BufferPool::capacity_of(r.msg_length);
   return after <= s.config.send_buffer_bytes + s.room.parked_bytes ? room_for_copy(s, r.msg_length) : nullptr;
 }
@@ -24,7 +24,7 @@ void send_copy_fill(Request& r, std::byte* memory) {
 
 bool send_copy_now(State& s, Request& r) {
   if (r.msg_length == 0) {
-    r.tx.buffered = s.completion.zombies < s.config.zombie_max;
+    r.tx.buffered = s.completion.buffered_sends < s.config.buffered_sends_max;
   } else if (std::byte* memory = send_copy_memory(s, r)) {
     send_copy_fill(r, memory);
   }
@@ -69,7 +69,7 @@ void send_from_buffer(State& s, Request& r) {
 }
 
 void park_copy(State& s, Request& r) {
-  const bool early = !r.tx.delivered && !r.tx.synchronous && s.config.zombie_max > 0;
+  const bool early = !r.tx.delivered && !r.tx.synchronous && s.config.buffered_sends_max > 0;
   if (!r.tx.buffered && early) send_buffer(s, r);
   send_from_buffer(s, r);
 }

@@ -166,7 +166,7 @@ void snapshot_take(State& s, Snapshot& out) {
   out.posted = s.matching.posted.size();
   out.unexpected = s.matching.unexpected.size();
   out.done = length_of(s.completion.done);
-  out.zombies = s.completion.zombies;
+  out.buffered_sends = s.completion.buffered_sends;
   out.requests = s.memory.requests.live();
   out.unexpected_bytes = s.buffers_held();
   out.pulls_running = length_of(s.transfers.pull_list);

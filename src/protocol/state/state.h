@@ -77,7 +77,7 @@ struct EngineCompletion {
   std::uint64_t completions = 0;
   List<Request, &Request::done> lost;  // sends that failed after they were complete for the application
   Request* uncopied = nullptr;         // send to copy later, now on its way (SendAdvice::copy_later)
-  std::uint32_t zombies = 0;
+  std::uint32_t buffered_sends = 0;
 };
 
 // Pulls, by the slot of their handle, and the ways by which they were asked for.

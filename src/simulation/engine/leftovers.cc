@@ -22,7 +22,7 @@ std::string host_leftovers(SimHost& host, bool timers) {
   none("bytes of buffers", s.memory.buffers.in_use());
   none("bytes of send buffers", s.memory.send_buffers.in_use());
   none("regions", s.regions.used());
-  none("sends without acknowledgement", s.completion.zombies);
+  none("sends without acknowledgement", s.completion.buffered_sends);
   if (timers) none("timers", host.engine().next_deadline() != protocol::kNever);
   return left;
 }

@@ -99,7 +99,7 @@ void check_bounds(Scene& scene) {
   REQUIRE(s.peers.by_index.size() <= s.config.max_peers);
   REQUIRE(s.memory.reorder_buffers.live() <= s.peers.by_index.size());
   REQUIRE(s.memory.pulls.live() <= s.memory.requests.live());
-  REQUIRE(s.completion.zombies <= s.config.zombie_max + s.memory.requests.live());
+  REQUIRE(s.completion.buffered_sends <= s.config.buffered_sends_max + s.memory.requests.live());
   REQUIRE(s.regions.used() <= s.memory.requests.live());
   REQUIRE(s.room.envelopes * sizeof(protocol::Unexpected) <= s.config.envelope_bytes);
   REQUIRE(s.room.parked_bytes <= s.memory.send_buffers.in_use());

@@ -42,7 +42,7 @@ Setup::Setup(Script& script) {
   victim.envelope_bytes = 64 << 10;
   victim.send_buffer_bytes = b & 16 ? 0 : 64 << 10;
   if (b & 32) victim.pull_blocks = 1;
-  if (b & 64) victim.zombie_max = 1;
+  if (b & 64) victim.buffered_sends_max = 1;
   attacker_connected = !(b & 128);
   honest.nic = kHonestNic;
   honest.endpoint = kHonestEndpoint;
