@@ -99,7 +99,7 @@ void Hub::tick(Arrivals& arrivals) {
   incoming_.end_gone(arrivals);
 }
 
-protocol::NearPath Hub::path(NicId nic, std::uint8_t endpoint) const {
+protocol::IntraNodePath Hub::path(NicId nic, std::uint8_t endpoint) const {
   if (!options_.stays(nic) || options_.self == Place{nic, endpoint}) return {};
   const std::uint32_t threshold =
       options_.rndv_threshold ? options_.rndv_threshold : threshold_of_this_machine();

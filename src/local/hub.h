@@ -80,7 +80,7 @@ class Hub final : public protocol::DirectReader {
   // Returns whether frames are still to be reported whose destination endpoint does not exist.
   bool refusals() const { return !refused_.empty(); }
 
-  protocol::NearPath path(NicId nic, std::uint8_t endpoint) const override;
+  protocol::IntraNodePath path(NicId nic, std::uint8_t endpoint) const override;
   bool read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8_t generation,
             std::uint64_t offset, std::span<const protocol::Segment> to, std::uint64_t length) override;
   bool unread(NicId nic, std::uint8_t endpoint) const override { return outgoing_.unread({nic, endpoint}); }

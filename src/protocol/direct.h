@@ -11,7 +11,7 @@
 namespace omx::protocol {
 
 // The path to a peer.
-struct NearPath {
+struct IntraNodePath {
   std::uint32_t frame = 0;           // the largest frame, Ethernet header included; 0: not of this host
   std::uint8_t pull_frames = 32;     // frames that one request may ask for
   std::uint32_t rndv_threshold = 0;  // instead of Config::rndv_threshold
@@ -19,7 +19,7 @@ struct NearPath {
 
 class DirectReader {
  public:
-  virtual NearPath path(NicId nic, std::uint8_t endpoint) const = 0;
+  virtual IntraNodePath path(NicId nic, std::uint8_t endpoint) const = 0;
   // Reads [offset, offset + length) of a sender's region into the first `length` bytes of `to`. Returns false
   // when that is not possible. The data are then pulled; part of `to` may have been written.
   virtual bool read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8_t generation,

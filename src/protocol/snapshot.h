@@ -16,7 +16,7 @@ struct PeerRow {
   NicId nic = 0;
   std::uint8_t endpoint = 0;
   bool self = false, connected = false, extended = false;
-  bool near = false;                       // intra-node
+  bool intra_node = false;
   bool bulk_in = false, bulk_out = false;  // large messages by the bulk path
   std::uint32_t queued = 0;                // sends that wait for the window
   std::uint32_t unacked = 0;               // sends and NOTIFYs that were not acknowledged

@@ -195,13 +195,13 @@ class Network {
   Faults faults;
   std::vector<std::unique_ptr<Host>> hosts;
   std::uint64_t frames_sent = 0;
-  std::uint32_t near_frame = 0;  // larger frames than the MTU arrive, as on the intra-node path
+  std::uint32_t intra_node_frame = 0;  // larger frames than the MTU arrive, as on the intra-node path
 
  private:
   void deliver(const std::vector<std::byte>& bytes) {
     for (auto& h : hosts) {
       if (!h || h->board_of(bytes) == wire::kRailsMost) continue;
-      if (bytes.size() > std::max((*h)->config().mtu + 14, near_frame)) return;
+      if (bytes.size() > std::max((*h)->config().mtu + 14, intra_node_frame)) return;
       if (h->paused || !h->ring.empty()) {
         h->ring.push_back(bytes);
         return;

@@ -82,9 +82,9 @@ const char* driver_text(runtime::SharedView::Driver driver) {
 std::string state_text(const PeerRow& p) {
   if (!p.connected) return "not connected";
   if (p.self) return "itself";
-  return p.near ? "inside this host"
-                : fmt::format("{}, frames of {} bytes{}", p.extended ? "extended" : "plain", p.frame_max,
-                              p.bulk_out ? ", UDP bulk path" : "");
+  return p.intra_node ? "inside this host"
+                      : fmt::format("{}, frames of {} bytes{}", p.extended ? "extended" : "plain",
+                                    p.frame_max, p.bulk_out ? ", UDP bulk path" : "");
 }
 
 TimeNs since(TimeNs now, TimeNs then) {

@@ -20,7 +20,7 @@ bool coalesce(State& s, Peer& p, const Draft& draft) {
   Coalescing& burst = s.coalescing;
   const auto length = static_cast<std::uint32_t>(draft.length - wire::kEthernetHeader);
   if (!burst.packets_allowed || !s.config.coalesce || !(p.agreed.features & wire::kFeatureCoalescePackets) ||
-      p.agreed.near_frame || p.agreed.checksum || length > wire::kSharedPacketMax)
+      p.agreed.intra_node_frame || p.agreed.checksum || length > wire::kSharedPacketMax)
     return false;
   std::byte* const out = coalesce_room(s, p, true, p.counting.next_send, wire::kPacketRecord + length);
   if (!out) return false;

@@ -40,8 +40,8 @@ void connect_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
   rails_agree(s, p, ext);
   p.agreed.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, peer_frame(s, p)), 256);
   if (!was_extended || was_agreed != p.agreed.frame_agreed) {
-    p.agreed.frame_max =
-        p.agreed.near_frame ? p.agreed.frame_agreed : std::min(p.agreed.frame_agreed, s.config.base_frame);
+    p.agreed.frame_max = p.agreed.intra_node_frame ? p.agreed.frame_agreed
+                                                   : std::min(p.agreed.frame_agreed, s.config.base_frame);
     p.agreed.frame_in = p.agreed.probe_size = 0;
     p.agreed.probe_wanted = false;
     peer_update_sizes(s, p);

@@ -31,13 +31,13 @@ wire::ConnectExt connect_extension(const State& s, const Peer& p) {
     ext.features |= wire::kFeatureBulk;
     ext.bulk_address = s.config.bulk_address;
   }
-  if (rails_used(s) && p.agreed.near_frame == 0) {
+  if (rails_used(s) && p.agreed.intra_node_frame == 0) {
     ext.features |= wire::kFeatureRails;
     ext.rails = s.config.rails;
   }
   if (s.config.checksum) ext.features |= wire::kFeatureChecksum;
   ext.max_frame = peer_frame(s, p);
-  ext.pull_frames = p.agreed.near_pull_frames;
+  ext.pull_frames = p.agreed.intra_node_pull_frames;
   ext.eager_frames = static_cast<std::uint16_t>(std::min<std::uint32_t>(s.config.eager_frames, 0xFFFF));
   generation_fill(p, ext);
   return ext;

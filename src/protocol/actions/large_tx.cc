@@ -24,7 +24,7 @@ namespace {
 std::uint32_t rndv_tail(const Request& r) {
   const Peer& p = *r.peer;
   const bool read = (p.agreed.features & wire::kFeatureTail) && p.agreed.mode == wire::Mode::omx &&
-                    p.agreed.near_frame == 0;
+                    p.agreed.intra_node_frame == 0;
   const std::uint32_t unit = p.agreed.sizes.pull_reply_max;
   if (!read || r.msg_length <= unit) return 0;
   const std::uint32_t over = r.msg_length % unit;

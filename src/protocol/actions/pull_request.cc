@@ -42,7 +42,7 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
     packet.flags |= wire::kFlagBulk;
     s.transfers.pulls_by_bulk = true;
     if (ask == Ask::plain && s.pulling.drowsy) packet.flags |= wire::kFlagBell;
-  } else if (p.agreed.near_frame == 0) {
+  } else if (p.agreed.intra_node_frame == 0) {
     s.transfers.pulls_by_link = true;
   }
   if (!p.bulk.in && p.bulk.address.present() && !p.rails && pull.length >= kBulkBytes &&

@@ -38,7 +38,7 @@ void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv) {
   pull.unit = pull.by_bulk ? bulk_sizes(s, p).pull_reply_max : p.agreed.sizes.pull_reply_max;
   if (!pull.by_bulk && pull.length >= kOwnSocketBytes) {
     s.transfers.bulk_seen = true;
-    if (p.agreed.near_frame == 0) pull_pace_begin(s, pull);
+    if (p.agreed.intra_node_frame == 0) pull_pace_begin(s, pull);
   }
   pull.shift = pull.region_offset % pull.unit;
   pull.frames =

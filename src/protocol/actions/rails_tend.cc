@@ -173,7 +173,7 @@ void rails_heard(State& s, Peer& p, bool follows) {
 }
 
 void rails_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
-  const bool shared = rails_used(s) && p.agreed.mode == wire::Mode::omx && p.agreed.near_frame == 0 &&
+  const bool shared = rails_used(s) && p.agreed.mode == wire::Mode::omx && p.agreed.intra_node_frame == 0 &&
                       !p.self && (ext.features & wire::kFeatureRails) && (ext.features & wire::kFeatureProbe);
   wire::RailNics theirs = shared ? ext.rails : wire::RailNics{};
   bool wrong = shared && theirs.nics[0] != p.nic;

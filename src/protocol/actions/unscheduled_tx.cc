@@ -25,7 +25,7 @@ constexpr std::uint16_t kLargesMost = 2;
 // Returns whether this message may bring unscheduled data. Counts it, if such data are paused.
 bool may_send(State& s, Peer& p, const Request& r) {
   if (!(p.agreed.features & wire::kFeatureUnscheduled) || p.agreed.mode != wire::Mode::omx ||
-      p.agreed.near_frame)
+      p.agreed.intra_node_frame)
     return false;
   if (r.resends > 0 || r.tx.parked || r.region_page > 0 || s.now >= p.bulk.unscheduled_until ||
       p.bulk.larges_out > kLargesMost)

@@ -160,7 +160,7 @@ void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
   s.own_frame = s.config.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
   bulk_resize(s, before);
   for (Peer* p : s.peers.by_index) {
-    if (p->agreed.near_frame) continue;
+    if (p->agreed.intra_node_frame) continue;
     if (p->agreed.extended && p->agreed.frame_agreed > s.own_frame) p->agreed.frame_agreed = s.own_frame;
     p->agreed.frame_max = std::min(p->agreed.frame_max, p->agreed.frame_agreed);
     p->agreed.frame_in = std::min(p->agreed.frame_in, p->agreed.frame_agreed);

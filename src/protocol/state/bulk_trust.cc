@@ -51,7 +51,7 @@ void bulk_trust_again(const State& s, BulkTrust& trust) {
 void bulk_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
   const bool shared =
       s.config.bulk_address.present() && (ext.features & wire::kFeatureBulk) &&
-      p.agreed.mode == wire::Mode::omx && p.agreed.near_frame == 0 &&
+      p.agreed.mode == wire::Mode::omx && p.agreed.intra_node_frame == 0 &&
       wire::bulk_same_network(s.config.bulk_address, ext.bulk_address, s.config.bulk_network_bits);
   // A datagram that holds one frame has no advantage over the frame itself. An exception is a link whose
   // frames are datagrams, too.

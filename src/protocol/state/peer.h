@@ -118,13 +118,13 @@ struct PeerAgreed {
   std::uint32_t probe_size = 0;  // size being probed; 0: none
   TimeNs probe_due = 0;
   // The largest frame of an intra-node peer (direct.h), which needs no probe.
-  std::uint32_t near_frame = 0;
-  std::uint32_t near_rndv_threshold = 0;
+  std::uint32_t intra_node_frame = 0;
+  std::uint32_t intra_node_rndv_threshold = 0;
   std::uint32_t rndv_threshold = 0;
   std::uint8_t probe_tries = 0;
   bool probe_wanted = false;  // probe with the first large message
   std::uint8_t peer_pull_frames = 32;
-  std::uint8_t near_pull_frames = 32;
+  std::uint8_t intra_node_pull_frames = 32;
   wire::Sizes sizes;  // sizes that we send with
 };
 
@@ -241,7 +241,7 @@ struct Peer {
   }
   // Returns whether larger frames are in use, so that frames of `size` may get through where those do not.
   bool larger_frames_than(std::uint32_t size) const {
-    return agreed.near_frame == 0 && (agreed.frame_max > size || agreed.frame_in > size);
+    return agreed.intra_node_frame == 0 && (agreed.frame_max > size || agreed.frame_in > size);
   }
   std::uint32_t outstanding() const { return seq_diff(counting.next_send, counting.next_acked); }
 };

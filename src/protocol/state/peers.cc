@@ -50,10 +50,10 @@ Peer* peer_create(State& s, NicId nic, std::uint8_t endpoint) {
   p->liveness.last_heard = s.now;
   p->counting.generation = generation_first(s.config.session);
   if (s.config.direct) {
-    const NearPath path = s.config.direct->path(nic, endpoint);
-    p->agreed.near_frame = path.frame;
-    p->agreed.near_rndv_threshold = path.rndv_threshold;
-    p->agreed.near_pull_frames = path.pull_frames;
+    const IntraNodePath path = s.config.direct->path(nic, endpoint);
+    p->agreed.intra_node_frame = path.frame;
+    p->agreed.intra_node_rndv_threshold = path.rndv_threshold;
+    p->agreed.intra_node_pull_frames = path.pull_frames;
   }
   s.peers.by_index.push_back(p);
   if (s.peers.by_index.size() > s.peers.chains.size()) {

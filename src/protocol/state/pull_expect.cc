@@ -71,7 +71,7 @@ std::size_t pulls_expected(State& s, std::span<ExpectedFrame> out, unsigned rail
     const PullExpected::Asked& asked = e.at(i);
     Pull* pull = pull_of_handle(s, asked.handle);
     // With a checksum the frame must be in one piece.
-    if (!pull || pull->peer->agreed.checksum || pull->peer->agreed.near_frame) continue;
+    if (!pull || pull->peer->agreed.checksum || pull->peer->agreed.intra_node_frame) continue;
     for (std::uint32_t index = asked.first; index < asked.first + asked.frames; index++) {
       if (n == out.size()) return n;
       if (!missing(*pull, index)) continue;

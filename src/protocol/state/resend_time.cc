@@ -52,7 +52,7 @@ TimeNs peer_spread(const State& s, const Peer& p, TimeNs delay) {
 }
 
 bool peer_reads_later(const State& s, const Peer& p) {
-  return p.agreed.near_frame != 0 && s.config.direct && s.config.direct->unread(p.nic, p.endpoint);
+  return p.agreed.intra_node_frame != 0 && s.config.direct && s.config.direct->unread(p.nic, p.endpoint);
 }
 
 TimeNs request_silent_since(const Peer& p, const Request& r) {

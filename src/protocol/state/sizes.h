@@ -38,7 +38,7 @@ inline std::uint32_t base_medium_max(const State& s) {
 
 // Returns the largest frame that we can exchange with the peer, as far as we know.
 inline std::uint32_t peer_frame(const State& s, const Peer& p) {
-  return p.agreed.near_frame ? p.agreed.near_frame : s.own_frame;
+  return p.agreed.intra_node_frame ? p.agreed.intra_node_frame : s.own_frame;
 }
 
 }  // namespace omx::protocol

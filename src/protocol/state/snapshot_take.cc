@@ -40,7 +40,7 @@ PeerRow row_of(Peer& p) {
   row.self = p.self;
   row.connected = p.connected();
   row.extended = p.agreed.extended;
-  row.near = p.agreed.near_frame != 0;
+  row.intra_node = p.agreed.intra_node_frame != 0;
   row.bulk_in = p.bulk.in;
   row.bulk_out = p.bulk.out;
   row.queued = length_of(p.tx.queued);
@@ -49,7 +49,7 @@ PeerRow row_of(Peer& p) {
   row.connecting = length_of(p.tx.connects);
   row.pulls = p.rx.pulls;
   row.frames_unacked = p.tx.frames_unacked;
-  row.frame_max = p.agreed.near_frame ? p.agreed.near_frame : p.agreed.frame_max;
+  row.frame_max = p.agreed.intra_node_frame ? p.agreed.intra_node_frame : p.agreed.frame_max;
   row.unexpected_bytes = p.rx.unexpected_bytes;
   row.messages_sent = p.figures.messages_sent;
   row.bytes_sent = p.figures.bytes_sent;

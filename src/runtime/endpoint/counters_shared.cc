@@ -66,7 +66,7 @@ void view_sanitize(SharedView& view) {
   s.pending_rows = std::min<std::uint32_t>(s.pending_rows, protocol::Snapshot::kPending);
   bools_sanitize({&view.stopped, &s.pending_cut});
   for (protocol::PeerRow& p : s.peer)
-    bools_sanitize({&p.self, &p.connected, &p.extended, &p.near, &p.bulk_in, &p.bulk_out});
+    bools_sanitize({&p.self, &p.connected, &p.extended, &p.intra_node, &p.bulk_in, &p.bulk_out});
   for (protocol::PendingRow& r : s.pending) bools_sanitize({&r.known_peer, &r.forgotten, &r.has_number});
 }
 

@@ -24,7 +24,7 @@ class Router final : public wire::FrameSink {
     frame_ = &link_.frame_begin(max_segments);
     return *frame_;
   }
-  // Called only for peers beyond the link (NearPath).
+  // Called only for peers beyond the link (IntraNodePath).
   wire::TxFrame& bulk_begin(const wire::BulkAddress& to, std::uint32_t max_segments) override {
     frame_ = &link_.bulk_begin(to, max_segments);
     return *frame_;

@@ -123,7 +123,7 @@ TEST(endpoint_read, bools_are_bools) {
   EXPECT_EQ(byte_of(read.stopped), 1U);
   EXPECT_EQ(byte_of(read.snapshot.pending_cut), 1U);
   for (const protocol::PeerRow& p : read.snapshot.peer)
-    for (const bool* b : {&p.self, &p.connected, &p.extended, &p.near, &p.bulk_in, &p.bulk_out})
+    for (const bool* b : {&p.self, &p.connected, &p.extended, &p.intra_node, &p.bulk_in, &p.bulk_out})
       EXPECT_EQ(byte_of(*b), 1U);
   for (const protocol::PendingRow& r : read.snapshot.pending)
     for (const bool* b : {&r.known_peer, &r.forgotten, &r.has_number}) EXPECT_EQ(byte_of(*b), 1U);

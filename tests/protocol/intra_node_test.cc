@@ -6,13 +6,13 @@
 namespace omx::protocol::test {
 namespace {
 
-constexpr std::uint32_t kNearFrame = 20'000;
+constexpr std::uint32_t kIntraNodeFrame = 20'000;
 
 // Endpoints of one host. One of them can read the other's memory if `readable`.
 class FakeReader final : public DirectReader {
  public:
-  NearPath path(NicId nic, std::uint8_t) const override {
-    return nic == far ? NearPath{} : NearPath{kNearFrame, 3, threshold};
+  IntraNodePath path(NicId nic, std::uint8_t) const override {
+    return nic == far ? IntraNodePath{} : IntraNodePath{kIntraNodeFrame, 3, threshold};
   }
   bool read(NicId, std::uint8_t, std::uint8_t region, std::uint8_t generation, std::uint64_t offset,
             std::span<const Segment> to, std::uint64_t length) override {
@@ -33,10 +33,10 @@ class FakeReader final : public DirectReader {
   int reads = 0, ended = 0;
 };
 
-class NearTest : public PairTest {
+class IntraNodeTest : public PairTest {
  protected:
-  NearTest() {
-    network.near_frame = kNearFrame;
+  IntraNodeTest() {
+    network.intra_node_frame = kIntraNodeFrame;
     network.faults.drop = [this](const Bytes& frame) {
       if (type_of(frame) == wire::PacketType::probe) probes++;
       if (type_of(frame) == wire::PacketType::rndv) rndvs++;
@@ -44,13 +44,13 @@ class NearTest : public PairTest {
       return false;
     };
   }
-  static Config near_config(FakeReader& reader) {
+  static Config intra_node_config(FakeReader& reader) {
     Config config;
     config.direct = &reader;
     return config;
   }
-  void open_near() {
-    open(near_config(of_a), near_config(of_b));
+  void open_intra_node() {
+    open(intra_node_config(of_a), intra_node_config(of_b));
     of_b.sender = a;
   }
   FakeReader of_a, of_b;
@@ -58,35 +58,35 @@ class NearTest : public PairTest {
   int probes = 0, rndvs = 0;
 };
 
-TEST_F(NearTest, frames__are_as_large_as_the_way_allows_at_once) {
-  open_near();
+TEST_F(IntraNodeTest, frames__are_as_large_as_the_way_allows_at_once) {
+  open_intra_node();
   exchange(*a, to_b, *b, 9'000);
   EXPECT_GT(largest, 9'000U) << "one frame";
   exchange(*a, to_b, *b, 500'000);
-  EXPECT_GT(largest, kNearFrame - 100);
-  EXPECT_LE(largest, kNearFrame);
+  EXPECT_GT(largest, kIntraNodeFrame - 100);
+  EXPECT_LE(largest, kIntraNodeFrame);
   EXPECT_EQ(probes, 0);
 }
 
-TEST_F(NearTest, frames__only_as_large_as_the_other_end_says) {
-  Config other = near_config(of_b);
+TEST_F(IntraNodeTest, frames__only_as_large_as_the_other_end_says) {
+  Config other = intra_node_config(of_b);
   of_b.far = 0x020000000001;  // for b, a is not on the same host
-  open(near_config(of_a), other);
+  open(intra_node_config(of_a), other);
   exchange(*a, to_b, *b, 500'000);
   exchange(*b, to_a, *a, 500'000);
   EXPECT_LE(largest, 1514U);
 }
 
-TEST_F(NearTest, frames__do_not_follow_the_mtu) {
-  open_near();
+TEST_F(IntraNodeTest, frames__do_not_follow_the_mtu) {
+  open_intra_node();
   (*a)->set_mtu(network.now, 600);
   (*b)->set_mtu(network.now, 600);
   exchange(*a, to_b, *b, 500'000);
-  EXPECT_GT(largest, kNearFrame - 100);
+  EXPECT_GT(largest, kIntraNodeFrame - 100);
 }
 
-TEST_F(NearTest, frames__stay_large_after_a_long_silence) {
-  open_near();
+TEST_F(IntraNodeTest, frames__stay_large_after_a_long_silence) {
+  open_intra_node();
   Bytes& out = message(300'000);
   Bytes& in = room(300'000);
   b->paused = true;
@@ -100,9 +100,9 @@ TEST_F(NearTest, frames__stay_large_after_a_long_silence) {
   EXPECT_EQ(a->counters[Counter::mtu_fallback] + b->counters[Counter::mtu_fallback], 0U);
 }
 
-TEST_F(NearTest, unread__is_not_sent_again) {
+TEST_F(IntraNodeTest, unread__is_not_sent_again) {
   of_a.waits = of_b.waits = true;
-  open_near();
+  open_intra_node();
   Bytes& out = message(300'000);
   Bytes& in = room(300'000);
   Request* r = receive(*b, in, 1);
@@ -120,8 +120,8 @@ TEST_F(NearTest, unread__is_not_sent_again) {
   EXPECT_EQ(wait(*a, s).status, Status::success);
 }
 
-TEST_F(NearTest, unread__what_was_read_and_not_answered_is_sent_again) {
-  open_near();
+TEST_F(IntraNodeTest, unread__what_was_read_and_not_answered_is_sent_again) {
+  open_intra_node();
   network.faults.loss = 1;
   Request* s = send(*a, to_b, message(300'000), 1);
   of_a.waits = true;
@@ -135,26 +135,26 @@ TEST_F(NearTest, unread__what_was_read_and_not_answered_is_sent_again) {
 }
 
 // A process that is stopped for good does not hold up a peer indefinitely.
-TEST_F(NearTest, unread__ends_with_the_peer_timeout) {
+TEST_F(IntraNodeTest, unread__ends_with_the_peer_timeout) {
   of_a.waits = true;
-  open_near();
+  open_intra_node();
   b->paused = true;
   (*a)->set_timeout(nullptr, 2 * kSecond);
   Request* s = send(*a, to_b, message(300'000), 1);
   EXPECT_EQ(wait(*a, s).status, Status::endpoint_unreachable);
 }
 
-TEST_F(NearTest, requests__ask_for_no_more_frames_than_the_way_takes) {
-  open_near();
+TEST_F(IntraNodeTest, requests__ask_for_no_more_frames_than_the_way_takes) {
+  open_intra_node();
   exchange(*a, to_b, *b, 2'000'000);
   const auto requests = b->counters[Counter::send_pull_request];
-  EXPECT_GE(requests, 2'000'000U / (3 * kNearFrame));
-  EXPECT_LE(requests, 2'000'000U / (2 * kNearFrame));
+  EXPECT_GE(requests, 2'000'000U / (3 * kIntraNodeFrame));
+  EXPECT_LE(requests, 2'000'000U / (2 * kIntraNodeFrame));
 }
 
-TEST_F(NearTest, threshold__is_the_way_s_own) {
+TEST_F(IntraNodeTest, threshold__is_the_way_s_own) {
   of_a.threshold = 300'000;
-  open_near();
+  open_intra_node();
   EXPECT_EQ((*a)->eager_max(to_b), 300'000U);
   EXPECT_EQ((*b)->eager_max(to_a), 10'000U);
   exchange(*a, to_b, *b, 300'000);
@@ -164,30 +164,30 @@ TEST_F(NearTest, threshold__is_the_way_s_own) {
   EXPECT_EQ(of_b.reads, 1);
 }
 
-TEST_F(NearTest, threshold__far_peers_keep_theirs) {
+TEST_F(IntraNodeTest, threshold__far_peers_keep_theirs) {
   of_a.far = 0x020000000002;
-  open(near_config(of_a), {});
+  open(intra_node_config(of_a), {});
   EXPECT_EQ((*a)->eager_max(to_b), 32768U);
 }
 
-TEST_F(NearTest, read__takes_the_place_of_a_pull) {
+TEST_F(IntraNodeTest, read__takes_the_place_of_a_pull) {
   of_b.readable = true;
-  open_near();
+  open_intra_node();
   exchange(*a, to_b, *b, 500'000);
   EXPECT_EQ(of_b.reads, 1);
   EXPECT_EQ(b->counters[Counter::send_pull_request], 0U);
 }
 
-TEST_F(NearTest, read__that_fails_is_followed_by_a_pull) {
-  open_near();
+TEST_F(IntraNodeTest, read__that_fails_is_followed_by_a_pull) {
+  open_intra_node();
   exchange(*a, to_b, *b, 500'000);
   EXPECT_EQ(of_b.reads, 1);
   EXPECT_GT(b->counters[Counter::send_pull_request], 0U);
 }
 
 // A later read of the memory must find out that it no longer belongs to the message.
-TEST_F(NearTest, regions__end_with_their_send) {
-  open_near();
+TEST_F(IntraNodeTest, regions__end_with_their_send) {
+  open_intra_node();
   of_b.readable = true;
   exchange(*a, to_b, *b, 100'000);
   EXPECT_EQ(of_a.ended, 1);
