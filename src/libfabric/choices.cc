@@ -33,15 +33,15 @@ int Choices::option_set(int name, const void* value, std::size_t length) {
   if (least > kMessageMost)
     return refuse(FI_LOG_EP_CTRL, FI_EINVAL,
                   "fi_setopt: no message is as long as that FI_OPT_MIN_MULTI_RECV");
-  multi_least = std::max<std::size_t>(least, 1);
+  multi_receive_least = std::max<std::size_t>(least, 1);
   return 0;
 }
 
 int Choices::option_get(int name, void* value, std::size_t* length) const {
   if (name != FI_OPT_MIN_MULTI_RECV) return -FI_ENOPROTOOPT;
-  if (*length < sizeof multi_least) return -FI_ETOOSMALL;
-  std::memcpy(value, &multi_least, sizeof multi_least);
-  *length = sizeof multi_least;
+  if (*length < sizeof multi_receive_least) return -FI_ETOOSMALL;
+  std::memcpy(value, &multi_receive_least, sizeof multi_receive_least);
+  *length = sizeof multi_receive_least;
   return 0;
 }
 

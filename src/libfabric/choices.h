@@ -25,7 +25,7 @@ struct Choices {
   std::uint64_t caps;
   std::uint64_t transmit_flags, receive_flags;  // of operations whose call has no flags
   std::size_t transmit_size;                    // sends that may be under way
-  std::size_t multi_least = 64;                 // bytes; FI_OPT_MIN_MULTI_RECV
+  std::size_t multi_receive_least = 64;         // bytes; FI_OPT_MIN_MULTI_RECV
   Address address;                              // as far as it was chosen
 };
 

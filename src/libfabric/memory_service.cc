@@ -46,7 +46,7 @@ bool MemoryService::post(Engine& engine, TimeNs now, Operation& op) {
   receive.segments = {&memory, 1};
   receive.match_mask = 0;
   receive.message_class = kClassRequest;
-  receive.multi_least = kRequestMost;
+  receive.multi_receive_least = kRequestMost;
   receive.context = &op;
   return engine.receive(now, receive).has_value();
 }

@@ -124,8 +124,8 @@ ssize_t Transfers::receive(const ReceiveCall& call) noexcept try {
   receive.message_class = call.message_class;
   receive.context = op;
   if (op->several)
-    receive.multi_least =
-        static_cast<std::uint32_t>(std::min(endpoint_.choices.multi_least, segments.length()));
+    receive.multi_receive_least =
+        static_cast<std::uint32_t>(std::min(endpoint_.choices.multi_receive_least, segments.length()));
   // The clock is read only if the engine needs the time.
   const bool timeless = direct.engine().unexpected_empty() && !receive.source;
   const protocol::TimeNs now = timeless ? 0 : direct.now();

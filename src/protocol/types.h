@@ -121,9 +121,9 @@ struct ReceiveOp {
   // Not pending: the source was given up. The receive takes a message that has arrived from the source, or
   // else ends with this status.
   Status source_gone = Status::pending;
-  // Not 0: a multi-receive buffer (multi.cc). The memory (one segment) takes one message behind the other,
-  // each with its own completion, until less than this is left.
-  std::uint32_t multi_least = 0;
+  // Not 0: a multi-receive buffer (multi_receives.cc). The memory (one segment) takes one message behind the
+  // other, each with its own completion, until less than this is left.
+  std::uint32_t multi_receive_least = 0;
 };
 
 // The report of a finished request.

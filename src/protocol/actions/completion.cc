@@ -6,8 +6,8 @@
 #include "protocol/history.h"
 #include "protocol/state/arrivals.h"
 #include "protocol/state/history_note.h"
-#include "protocol/state/multi.h"
 #include "protocol/state/multi_receive.h"
+#include "protocol/state/multi_receives.h"
 #include "protocol/state/request.h"
 #include "protocol/state/requests.h"
 #include "protocol/state/send_memory.h"
@@ -19,7 +19,7 @@ namespace {
 
 void request_free(State& s, Request& r) {
   assert(!r.queue.linked() && !r.match.linked() && !r.done.linked());
-  if (r.rx.multi) multi_free(s, r);
+  if (r.rx.multi_receive) multi_receive_free(s, r);
   r.segments.clear(s.memory.segment_lists);
   send_release_buffer(s, r);
   s.memory.requests.destroy(&r);
@@ -47,7 +47,7 @@ void request_user_done(State& s, Request& r, Status status) {
     history_note(s, Happened::failed, r.peer, r.match_info, r.msg_length);
   if (is_buffered_send(r)) s.completion.buffered_sends++;
   if (!r.user_gone) announce(s, r);
-  if (r.rx.multi && r.rx.multi->posted != &r) multi_ended(s, r);
+  if (r.rx.multi_receive && r.rx.multi_receive->posted != &r) multi_receive_ended(s, r);
 }
 
 void request_protocol_done(State& s, Request& r) {
@@ -79,29 +79,29 @@ void request_user_gone(State& s, Request& r) {
 
 namespace {
 
-void multi_finish(State& s, MultiReceive& m) {
+void multi_receive_finish(State& s, MultiReceive& m) {
   m.posted->rx.released = true;
   request_finish(s, *m.posted, m.end);
 }
 
 }  // namespace
 
-void multi_ended(State& s, Request& r) {
-  MultiReceive& m = *r.rx.multi;
-  r.rx.multi = nullptr;
+void multi_receive_ended(State& s, Request& r) {
+  MultiReceive& m = *r.rx.multi_receive;
+  r.rx.multi_receive = nullptr;
   m.running--;
   if (!m.retired || m.running > 0) return;
-  if (m.end != Status::pending) return multi_finish(s, m);
+  if (m.end != Status::pending) return multi_receive_finish(s, m);
   r.rx.released = true;
   m.posted->user_gone = true;  // the application sees only the messages of the buffer
   request_finish(s, *m.posted, Status::success);
 }
 
-void multi_end(State& s, Request& posted, Status status) {
-  MultiReceive& m = *posted.rx.multi;
-  multi_retire(s, m);
+void multi_receive_end(State& s, Request& posted, Status status) {
+  MultiReceive& m = *posted.rx.multi_receive;
+  multi_receive_retire(s, m);
   m.end = status;
-  if (m.running == 0) multi_finish(s, m);
+  if (m.running == 0) multi_receive_finish(s, m);
 }
 
 void receive_complete(State& s, Request& r) {

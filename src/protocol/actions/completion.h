@@ -15,10 +15,10 @@ void request_protocol_done(State& s, Request& r);
 // Ends a request for the user and for the protocol.
 void request_finish(State& s, Request& r, Status status);
 void request_user_gone(State& s, Request& r);
-// Notes that a request from multi_take() is done.
-void multi_ended(State& s, Request& r);
+// Notes that a request from multi_receive_take() is done.
+void multi_receive_ended(State& s, Request& r);
 // Ends a multi-receive buffer with that status, as soon as its running messages have ended.
-void multi_end(State& s, Request& posted, Status status);
+void multi_receive_end(State& s, Request& posted, Status status);
 // Ends a receive whose data are all in place.
 void receive_complete(State& s, Request& r);
 

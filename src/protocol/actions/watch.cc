@@ -63,8 +63,8 @@ bool end_waiters(State& s, Peer& p, Status status, Ends ends) {
     }
     any = true;
     s.reports.ending_failed++;
-    if (r->rx.multi) {
-      multi_end(s, *r, status);
+    if (r->rx.multi_receive) {
+      multi_receive_end(s, *r, status);
       continue;
     }
     s.matching.posted.remove(*r);

@@ -70,9 +70,9 @@ namespace {
 // Returns false if it is too late to cancel the request.
 bool withdraw(State& s, Request& r, bool complete) {
   if (r.user_done) return false;
-  if (r.phase == Phase::posted && r.rx.multi) {
+  if (r.phase == Phase::posted && r.rx.multi_receive) {
     if (!complete) r.user_gone = true;
-    multi_end(s, r, Status::cancelled);
+    multi_receive_end(s, r, Status::cancelled);
     return true;
   }
   if (r.phase == Phase::posted) {

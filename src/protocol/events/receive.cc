@@ -6,7 +6,7 @@
 #include "protocol/actions/receive_message.h"
 #include "protocol/actions/watch.h"
 #include "protocol/state/matching.h"
-#include "protocol/state/multi.h"
+#include "protocol/state/multi_receives.h"
 #include "protocol/state/request.h"
 #include "protocol/state/requests.h"
 #include "protocol/state/state.h"
@@ -30,7 +30,7 @@ Request* receive_create(State& s, const ReceiveOp& op) {
   r->user_gone = op.forgotten;
   r->phase = Phase::posted;
   if (r->segments.assign(op.segments, s.memory.segment_lists) &&
-      (op.multi_least == 0 || multi_begin(s, *r, op.multi_least)))
+      (op.multi_receive_least == 0 || multi_receive_begin(s, *r, op.multi_receive_least)))
     return r;
   r->segments.clear(s.memory.segment_lists);
   s.memory.requests.destroy(r);
@@ -43,11 +43,11 @@ Unexpected* waiting_for(State& s, const ReceiveOp& op) {
 
 // Gives waiting messages to a multi-receive buffer. Returns false when the buffer is used up; `r` may be gone
 // then.
-bool multi_start(State& s, Request& r, const ReceiveOp& op) {
+bool multi_receive_start(State& s, Request& r, const ReceiveOp& op) {
   s.matching.posted.add(r);
   while (Unexpected* u = waiting_for(s, op)) {
-    Request* one = multi_take(s, r, u->msg_length);
-    const bool last = r.rx.multi->retired;
+    Request* one = multi_receive_take(s, r, u->msg_length);
+    const bool last = r.rx.multi_receive->retired;
     s.matching.unexpected.remove(*u);
     message_receive(s, *one, *u);
     if (last) return false;
@@ -64,15 +64,16 @@ Expected<Request*, OpError> receive_start(State& s, const ReceiveOp& op) {
     const std::uint64_t field = ((std::uint64_t{1} << s.config.context_bits) - 1) << s.config.context_shift;
     if ((op.match_mask & field) != field) return tl::make_unexpected(OpError::context_id_mask);
   }
-  if (op.multi_least > 0 && (op.segments.size() != 1 || op.segments[0].length < op.multi_least))
+  if (op.multi_receive_least > 0 &&
+      (op.segments.size() != 1 || op.segments[0].length < op.multi_receive_least))
     return tl::make_unexpected(OpError::bad_segment_count);
   Request* r = receive_create(s, op);
   if (!r) return tl::make_unexpected(OpError::no_resources);
   Request* const handle = op.forgotten ? nullptr : r;
-  if (op.multi_least > 0) {
-    if (!multi_start(s, *r, op)) return handle;
+  if (op.multi_receive_least > 0) {
+    if (!multi_receive_start(s, *r, op)) return handle;
     if (op.source_gone != Status::pending)
-      multi_end(s, *r, op.source_gone);
+      multi_receive_end(s, *r, op.source_gone);
     else if (op.awaited)
       watch_receive(s, *r);
   } else if (Unexpected* u = waiting_for(s, op)) {
@@ -89,7 +90,7 @@ Expected<Request*, OpError> receive_start(State& s, const ReceiveOp& op) {
 }
 
 Expected<Request*, OpError> claimed_receive(State& s, Unexpected& u, const ReceiveOp& op) {
-  if (op.segments.size() > kMaxSegments || op.multi_least > 0)
+  if (op.segments.size() > kMaxSegments || op.multi_receive_least > 0)
     return tl::make_unexpected(OpError::bad_segment_count);
   Request* r = receive_create(s, op);
   if (!r) return tl::make_unexpected(OpError::no_resources);

@@ -9,7 +9,7 @@
 #include "protocol/observer.h"
 #include "protocol/state/history_note.h"
 #include "protocol/state/matching.h"
-#include "protocol/state/multi.h"
+#include "protocol/state/multi_receives.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/room.h"
@@ -58,8 +58,8 @@ Request* arrival_take(State& s, const Peer& from, std::uint64_t match_info, std:
                       std::uint32_t msg_length) {
   Request* receive = s.matching.posted.find(match_info, &from, from.reply_session(), message_class);
   if (!receive) return nullptr;
-  if (receive->rx.multi) [[unlikely]]
-    receive = multi_take(s, *receive, msg_length);
+  if (receive->rx.multi_receive) [[unlikely]]
+    receive = multi_receive_take(s, *receive, msg_length);
   else
     s.matching.posted.remove(*receive);
   receive->queue.unlink();  // no longer awaited

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory of a multi-receive buffer, which takes one message behind the other (multi.cc).
+// The memory of a multi-receive buffer, which takes one message behind the other (multi_receives.cc).
 #pragma once
 
 #include <cstdint>

@@ -77,14 +77,14 @@ struct RequestTx {
 // State that only a receive needs.
 struct RequestRx {
   std::uint64_t match_mask = 0;
-  const Peer* source = nullptr;     // the only peer it takes messages from, if any
-  std::uint64_t order = 0;          // order of posting
-  Pull* pull = nullptr;             // running pull
-  MultiReceive* multi = nullptr;    // the multi-receive buffer that it belongs to
-  std::uint32_t notify_length = 0;  // length that its NOTIFY carries
-  bool reach = false;               // see ReceiveOp
-  bool leave = false;               // its NOTIFY allows unscheduled data with the next message
-  bool released = false;            // last message of a multi-receive buffer
+  const Peer* source = nullptr;           // the only peer it takes messages from, if any
+  std::uint64_t order = 0;                // order of posting
+  Pull* pull = nullptr;                   // running pull
+  MultiReceive* multi_receive = nullptr;  // the multi-receive buffer that it belongs to
+  std::uint32_t notify_length = 0;        // length that its NOTIFY carries
+  bool reach = false;                     // see ReceiveOp
+  bool leave = false;                     // its NOTIFY allows unscheduled data with the next message
+  bool released = false;                  // last message of a multi-receive buffer
 };
 
 struct Request {

@@ -49,7 +49,7 @@ struct EngineMemory {
   Slab<Request> requests;
   Slab<Unexpected> unexpected_slab;
   Slab<Pull> pulls;
-  Slab<MultiReceive, 16> multis;
+  Slab<MultiReceive, 16> multi_receives;
   Slab<ReorderBuffer, 4> reorder_buffers;
   Slab<Peer, 16> peer_slab;
 };

@@ -110,7 +110,7 @@ TEST_F(endpoint_close, lingering__posted_receives_take_nothing) {
   protocol::ReceiveOp op;
   op.segments = {&segment, 1};
   op.match_info = 2;
-  op.multi_least = 1;
+  op.multi_receive_least = 1;
   ASSERT_TRUE(b_->receive(op));
   send(*b_, to_a, pattern(16, 1), 1, true);
   std::thread closes([&] { EXPECT_TRUE(process_->close(b_)); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "protocol/state/multi.h"
+#include "protocol/state/multi_receives.h"
 
 #include <algorithm>
 #include <cassert>
@@ -12,7 +12,7 @@
 
 namespace omx::protocol {
 
-void multi_retire(State& s, MultiReceive& m) {
+void multi_receive_retire(State& s, MultiReceive& m) {
   assert(!m.retired);
   m.retired = true;
   s.matching.posted.remove(*m.posted);
@@ -20,25 +20,25 @@ void multi_retire(State& s, MultiReceive& m) {
   m.posted->phase = Phase::finished;
 }
 
-bool multi_begin(State& s, Request& posted, std::uint32_t least) {
-  MultiReceive* m = s.memory.multis.create();
+bool multi_receive_begin(State& s, Request& posted, std::uint32_t least) {
+  MultiReceive* m = s.memory.multi_receives.create();
   if (!m) return false;
-  posted.rx.multi = m;
+  posted.rx.multi_receive = m;
   m->posted = &posted;
   m->least = least;
   // The spare request exists before it is needed, because a message that was matched must not fail for lack
   // of one.
   m->spare = request_create(s, RequestKind::receive);
   if (m->spare) return true;
-  posted.rx.multi = nullptr;
-  s.memory.multis.destroy(m);
+  posted.rx.multi_receive = nullptr;
+  s.memory.multi_receives.destroy(m);
   return false;
 }
 
-Request* multi_take(State& s, Request& posted, std::uint32_t msg_length) {
-  assert(posted.rx.multi);
-  assert(!posted.rx.multi->retired);
-  MultiReceive& m = *posted.rx.multi;
+Request* multi_receive_take(State& s, Request& posted, std::uint32_t msg_length) {
+  assert(posted.rx.multi_receive);
+  assert(!posted.rx.multi_receive->retired);
+  MultiReceive& m = *posted.rx.multi_receive;
   Request* r = m.spare;
   const Segment& whole = posted.segments.span().front();
   const Segment rest{whole.base + m.used, whole.length - m.used};
@@ -46,18 +46,18 @@ Request* multi_take(State& s, Request& posted, std::uint32_t msg_length) {
   r->context = posted.context;
   r->message_class = posted.message_class;
   r->user_gone = posted.user_gone;
-  r->rx.multi = &m;
+  r->rx.multi_receive = &m;
   m.running++;
   m.used += std::min(msg_length, rest.length);
   m.spare = whole.length - m.used >= m.least ? request_create(s, RequestKind::receive) : nullptr;
-  if (!m.spare) multi_retire(s, m);
+  if (!m.spare) multi_receive_retire(s, m);
   return r;
 }
 
-void multi_free(State& s, Request& posted) {
-  MultiReceive* m = posted.rx.multi;
+void multi_receive_free(State& s, Request& posted) {
+  MultiReceive* m = posted.rx.multi_receive;
   if (m->spare) s.memory.requests.destroy(m->spare);
-  s.memory.multis.destroy(m);
+  s.memory.multi_receives.destroy(m);
 }
 
 }  // namespace omx::protocol

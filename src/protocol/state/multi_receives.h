@@ -12,11 +12,11 @@ struct MultiReceive;
 struct Request;
 struct State;
 
-void multi_retire(State& s, MultiReceive& m);
+void multi_receive_retire(State& s, MultiReceive& m);
 // Makes a receive take several messages. Returns false when there is no memory.
-bool multi_begin(State& s, Request& posted, std::uint32_t least);
+bool multi_receive_begin(State& s, Request& posted, std::uint32_t least);
 // Returns the request for a message that the posted receive matches.
-Request* multi_take(State& s, Request& posted, std::uint32_t msg_length);
-void multi_free(State& s, Request& posted);
+Request* multi_receive_take(State& s, Request& posted, std::uint32_t msg_length);
+void multi_receive_free(State& s, Request& posted);
 
 }  // namespace omx::protocol

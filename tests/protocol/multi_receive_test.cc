@@ -9,14 +9,14 @@
 namespace omx::protocol::test {
 namespace {
 
-class Multi : public PairTest {
+class MultiReceiveTest : public PairTest {
  protected:
   // Returns a receive from any source and of any match information. `s` must outlive it.
   static ReceiveOp into(const Segment& s, std::uint32_t least) {
     ReceiveOp op;
     op.segments = {&s, 1};
     op.match_mask = 0;
-    op.multi_least = least;
+    op.multi_receive_least = least;
     return op;
   }
   Request* post(Bytes& memory, std::uint32_t least, std::uint64_t info = 0, std::uint64_t mask = 0) {
@@ -38,7 +38,7 @@ class Multi : public PairTest {
   }
 };
 
-TEST_F(Multi, messages_lie_one_behind_the_other_until_too_little_is_left) {
+TEST_F(MultiReceiveTest, messages_lie_one_behind_the_other_until_too_little_is_left) {
   open();
   Bytes& memory = room(100'000);
   (void)post(memory, 1000);
@@ -58,7 +58,7 @@ TEST_F(Multi, messages_lie_one_behind_the_other_until_too_little_is_left) {
   EXPECT_EQ((*b)->peek_done(), nullptr);
 }
 
-TEST_F(Multi, takes_what_waits_already_and_keeps_its_place_before_later_receives) {
+TEST_F(MultiReceiveTest, takes_what_waits_already_and_keeps_its_place_before_later_receives) {
   open();
   for (std::uint64_t i = 0; i < 3; i++) (void)send(*a, to_b, message(100, i), i);
   network.run_until([&] { return (*b)->probe(2, ~0ULL).has_value(); });
@@ -75,7 +75,7 @@ TEST_F(Multi, takes_what_waits_already_and_keeps_its_place_before_later_receives
 }
 
 // The receive is watched as any other receive that names its source, even after it took messages.
-TEST_F(Multi, a_source_that_is_given_up_ends_it) {
+TEST_F(MultiReceiveTest, a_source_that_is_given_up_ends_it) {
   Config config;
   config.peer_timeout = 2 * kSecond;
   open(config, config);
@@ -106,7 +106,7 @@ TEST_F(Multi, a_source_that_is_given_up_ends_it) {
   EXPECT_TRUE(c.released);
 }
 
-TEST_F(Multi, a_message_longer_than_the_rest_is_truncated) {
+TEST_F(MultiReceiveTest, a_message_longer_than_the_rest_is_truncated) {
   open();
   (void)post(room(1000), 100);
   (void)send(*a, to_b, message(700, 1), 1);
@@ -119,7 +119,7 @@ TEST_F(Multi, a_message_longer_than_the_rest_is_truncated) {
   EXPECT_TRUE(c.released);
 }
 
-TEST_F(Multi, cancel_waits_for_the_message_that_is_arriving) {
+TEST_F(MultiReceiveTest, cancel_waits_for_the_message_that_is_arriving) {
   open();
   Bytes& memory = room(4'000'000);
   Request* r = post(memory, 100);
@@ -136,14 +136,14 @@ TEST_F(Multi, cancel_waits_for_the_message_that_is_arriving) {
   EXPECT_TRUE((*b)->probe(2, ~0ULL).has_value());
 }
 
-TEST_F(Multi, cancel_of_an_unused_one_ends_it_at_once) {
+TEST_F(MultiReceiveTest, cancel_of_an_unused_one_ends_it_at_once) {
   open();
   Request* r = post(room(1000), 100);
   EXPECT_TRUE(*(*b)->cancel(r, true));
   EXPECT_EQ(next().status, Status::cancelled);
 }
 
-TEST_F(Multi, messages_to_oneself) {
+TEST_F(MultiReceiveTest, messages_to_oneself) {
   open();
   (void)post(room(1000), 100);
   const auto sent = send(*b, (*b)->self(), message(950, 1), 1);
@@ -153,18 +153,18 @@ TEST_F(Multi, messages_to_oneself) {
   EXPECT_EQ(wait(*b, sent).status, Status::success);
 }
 
-TEST_F(Multi, needs_one_segment_of_at_least_the_least) {
+TEST_F(MultiReceiveTest, needs_one_segment_of_at_least_the_least) {
   open();
   Bytes& memory = room(10);
   Segment s = segment(memory);
   ReceiveOp op = into(s, 11);
   EXPECT_EQ((*b)->receive(network.now, op).error(), OpError::bad_segment_count);
-  op.multi_least = 1;
+  op.multi_receive_least = 1;
   op.segments = {};
   EXPECT_EQ((*b)->receive(network.now, op).error(), OpError::bad_segment_count);
 }
 
-TEST_F(Multi, closing_with_one_posted) {
+TEST_F(MultiReceiveTest, closing_with_one_posted) {
   open();
   (void)post(room(1000), 100);
   (void)send(*a, to_b, message(100, 1), 1);
