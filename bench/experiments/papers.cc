@@ -48,7 +48,7 @@ int parameters_print(bool today) {
 // Prints the constants of the engine, as it is configured here.
 int constants_print(const NetworkOptions& options) {
   const auto blocks = [&options](omx::wire::Mode mode) {
-    return static_cast<double>(omx::wire::reference_sizes(mode, options.mtu).pull_frames);
+    return static_cast<double>(omx::wire::legacy_sizes(mode, options.mtu).pull_frames);
   };
   const omx::protocol::Config c = engine_config(options);
   struct Line {

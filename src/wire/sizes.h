@@ -23,7 +23,7 @@ struct Sizes {
 inline constexpr std::uint32_t kMxoeFrame = 16 + 32 + 4096;
 
 // Returns the legacy library's sizes, for peers without an extension block. `mtu` is its "OMX MTU".
-constexpr Sizes reference_sizes(Mode mode, std::uint32_t mtu) {
+constexpr Sizes legacy_sizes(Mode mode, std::uint32_t mtu) {
   if (mode == Mode::mxoe) return {4096, 8, 4096, 8};
   const std::uint32_t room = mtu - 48;
   const std::uint32_t frag = room <= 4096 ? room : mtu >= 8240 ? 8192 : 4096;

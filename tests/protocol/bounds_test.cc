@@ -217,7 +217,7 @@ TEST_F(Bounds, notifies__of_a_peer_that_never_acknowledges) {
 }
 
 TEST_F(Bounds, notifies__go_before_messages_and_in_order) {
-  // B may not send numbers yet: its CONNECT request is not answered (see reference_test.cc).
+  // B may not send numbers yet: its CONNECT request is not answered (see legacy_test.cc).
   network.faults.drop = [](const Bytes& f) {
     return type_of(f) == wire::PacketType::connect && f[42] == std::byte{0} && f[11] == std::byte{2};
   };

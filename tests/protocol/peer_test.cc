@@ -63,7 +63,7 @@ std::string pending_name(const testing::TestParamInfo<Pending>& info) {
   static const char* kNames[] = {
       "tiny",        "small",   "medium",      "throttled",           "rndv_unacked", "await_notify",
       "region_wait", "pulling", "half_medium", "half_medium_claimed", "connecting"};
-  return std::string(kNames[static_cast<int>(info.param.kind)]) + (info.param.extension ? "" : "_reference");
+  return std::string(kNames[static_cast<int>(info.param.kind)]) + (info.param.extension ? "" : "_legacy");
 }
 
 class PendingTest : public PairTest, public testing::WithParamInterface<Pending> {
@@ -370,7 +370,7 @@ TEST_F(PeerTest, cleanup__what_was_received_whole_stays) {
 }
 
 TEST_F(PeerTest, cleanup__a_pulled_message_stays_though_its_notify_never_left) {
-  // B has no answer to its CONNECT request, so it may not send a number (see reference_test.cc).
+  // B has no answer to its CONNECT request, so it may not send a number (see legacy_test.cc).
   network.faults.drop = [](const Bytes& f) {
     return type_of(f) == wire::PacketType::connect && f[42] == std::byte{0} && f[11] == std::byte{2};
   };

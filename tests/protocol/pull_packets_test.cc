@@ -125,7 +125,7 @@ TEST_F(PullPackets, pull_serve__only_the_right_region_range_and_peer) {
 
 // Both sides of a peer without extension block derive the frames of a block from constants
 // (docs/reference/wire.md 4).
-TEST_F(PullPackets, pull_serve__reference_peers_get_no_more_than_a_block) {
+TEST_F(PullPackets, pull_serve__legacy_peers_get_no_more_than_a_block) {
   for (const wire::Mode mode : {wire::Mode::omx, wire::Mode::mxoe}) {
     network.clear();
     Config config;

@@ -62,7 +62,7 @@ TEST_F(Retransmit, numbers__wrap_around_under_faults) {
   EXPECT_EQ(seq_session(to_b->counting.next_send), 0);
 }
 
-TEST_F(Retransmit, numbers__wrap_around_towards_reference_peers) {
+TEST_F(Retransmit, numbers__wrap_around_towards_legacy_peers) {
   open(reference(), reference());
   network.faults.loss = 0.001;
   stream(*a, to_b, *b, 17000, 4);
@@ -158,7 +158,7 @@ TEST_F(Retransmit, ack__messages_that_become_complete_late_are_owed_with_all_the
   EXPECT_EQ(to_b->tx.queued.front(), nullptr) << "nothing waits for a delayed acknowledgement";
 }
 
-TEST_F(Retransmit, ack__immediate_after_four_from_reference_peers) {
+TEST_F(Retransmit, ack__immediate_after_four_from_legacy_peers) {
   open(reference(), reference());
   for (int i = 0; i < 4; i++) (void)send(*a, to_b, message(4), 1);
   network.run_for(kMillisecond);

@@ -411,7 +411,7 @@ INSTANTIATE_TEST_SUITE_P(modes, RoundTrip,
                          testing::Combine(testing::Values(Mode::mxoe, Mode::omx), testing::Bool()),
                          [](const auto& param) {
                            return std::string(std::get<0>(param.param) == Mode::mxoe ? "mxoe" : "omx") +
-                                  (std::get<1>(param.param) ? "_extended" : "_reference");
+                                  (std::get<1>(param.param) ? "_extended" : "_legacy");
                          });
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 
 TEST(sizes, reference_sizes__mxoe_does_not_depend_on_the_mtu) {
   for (std::uint32_t mtu : {1500u, 4144u, 9000u, 65535u}) {
-    const Sizes sizes = reference_sizes(Mode::mxoe, mtu);
+    const Sizes sizes = legacy_sizes(Mode::mxoe, mtu);
     EXPECT_EQ(sizes.pull_reply_max, 4096u);
     EXPECT_EQ(sizes.pull_frames, 8u);
     EXPECT_EQ(sizes.medium_frag, 4096u);
@@ -19,7 +19,7 @@ TEST(sizes, reference_sizes__mxoe_does_not_depend_on_the_mtu) {
 }
 
 TEST(sizes, reference_sizes__omx_9000) {
-  const Sizes sizes = reference_sizes(Mode::omx, 9000);
+  const Sizes sizes = legacy_sizes(Mode::omx, 9000);
   EXPECT_EQ(sizes.pull_reply_max, 8968u);
   EXPECT_EQ(sizes.pull_frames, 32u);
   EXPECT_EQ(sizes.pull_reply_max * sizes.pull_frames, 286976u);
@@ -29,7 +29,7 @@ TEST(sizes, reference_sizes__omx_9000) {
 }
 
 TEST(sizes, reference_sizes__omx_1500) {
-  const Sizes sizes = reference_sizes(Mode::omx, 1500);
+  const Sizes sizes = legacy_sizes(Mode::omx, 1500);
   EXPECT_EQ(sizes.pull_reply_max, 1468u);
   EXPECT_EQ(sizes.pull_reply_max * sizes.pull_frames, 46976u);
   EXPECT_EQ(sizes.medium_frag, 1452u);
@@ -37,15 +37,15 @@ TEST(sizes, reference_sizes__omx_1500) {
 }
 
 TEST(sizes, reference_sizes__omx_fragment_steps) {
-  EXPECT_EQ(reference_sizes(Mode::omx, 4143).medium_frag, 4095u);
-  EXPECT_EQ(reference_sizes(Mode::omx, 4144).medium_frag, 4096u);
-  EXPECT_EQ(reference_sizes(Mode::omx, 4145).medium_frag, 4096u);
-  EXPECT_EQ(reference_sizes(Mode::omx, 8239).medium_frag, 4096u);
-  EXPECT_EQ(reference_sizes(Mode::omx, 8240).medium_frag, 8192u);
+  EXPECT_EQ(legacy_sizes(Mode::omx, 4143).medium_frag, 4095u);
+  EXPECT_EQ(legacy_sizes(Mode::omx, 4144).medium_frag, 4096u);
+  EXPECT_EQ(legacy_sizes(Mode::omx, 4145).medium_frag, 4096u);
+  EXPECT_EQ(legacy_sizes(Mode::omx, 8239).medium_frag, 4096u);
+  EXPECT_EQ(legacy_sizes(Mode::omx, 8240).medium_frag, 8192u);
 }
 
 TEST(sizes, reference_sizes__lengths_fit_their_fields) {
-  const Sizes sizes = reference_sizes(Mode::omx, 65536);
+  const Sizes sizes = legacy_sizes(Mode::omx, 65536);
   EXPECT_LE(sizes.pull_reply_max, 65535u);
   EXPECT_LE(sizes.medium_frag, 65535u);
 }

@@ -38,12 +38,12 @@ std::uint32_t frame_cost(const Peer& p, const Request& r) {
 }
 
 std::uint32_t frame_credit(const Peer& p) {
-  return p.agreed.extended ? p.agreed.eager_credit : kReferenceEagerFrames;
+  return p.agreed.extended ? p.agreed.eager_credit : kLegacyEagerFrames;
 }
 
 std::uint32_t number_window(const Peer& p) {
   // Numbers beyond the receiver's reorder buffer would be dropped if one before them is lost.
-  return p.agreed.extended ? kReorderNumbers : kReferenceEagerFrames;
+  return p.agreed.extended ? kReorderNumbers : kLegacyEagerFrames;
 }
 
 // From this size on, copying takes longer than a separate flush might. Such a message leaves from the user's

@@ -11,7 +11,7 @@ struct Request;
 struct State;
 
 inline constexpr std::uint32_t kSendWindow = 8191;  // numbers outstanding (docs/spec/protocol.md 5.4)
-inline constexpr std::uint32_t kReferenceEagerFrames = 250;
+inline constexpr std::uint32_t kLegacyEagerFrames = 250;
 
 // Completes the send that waits for its copy.
 void send_copy(State& s);

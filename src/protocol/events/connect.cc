@@ -17,14 +17,14 @@
 #include "protocol/counters.h"
 #include "protocol/events/cleanup.h"
 #include "protocol/events/generations_meet.h"
+#include "protocol/events/legacy_connect.h"
 #include "protocol/events/rails_received.h"
 #include "protocol/events/received.h"
-#include "protocol/events/reference_connect.h"
+#include "protocol/state/legacy.h"
 #include "protocol/state/news.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
 #include "protocol/state/rails.h"
-#include "protocol/state/reference.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
 #include "protocol/types.h"
@@ -97,7 +97,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
     if (extended(s, packet))
       generations_meet(s, *p, packet.src_session, packet);
     else
-      reference_request(s, *p, packet);
+      legacy_request(s, *p, packet);
     connect_agree(s, *p, packet.ext);
     peer_sizes_check(s, *p);
     if (p->connected()) watch_opened(s, *p);
@@ -126,7 +126,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
   // Perhaps a late request made us take an earlier instance for the present one, so ask that one.
   if (late) generations_doubt(s, *p);
   if (!accepted) return;
-  reference_connect_back(s, *p);
+  legacy_connect_back(s, *p);
   retransmit_arm(s, *p);
 }
 
@@ -138,7 +138,7 @@ void refused_by(State& s, Peer& p, const wire::Connect& packet) {
   // For the same extended instance generations_meet() has done what is necessary. Disagreement may only mean
   // that the instance's connect is incomplete or that the answer is late.
   const bool agreed = extended(s, packet) ? same && generations_meet(s, p, session, packet, false)
-                                          : reference_in_step(p, session, packet.target_recv_seqnum_start);
+                                          : legacy_in_step(p, session, packet.target_recv_seqnum_start);
   if (agreed) {
     peer_heard(s, p);
     send_pump(s, p);
@@ -174,7 +174,7 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
   else
     p->session.key = r->key;
   const bool agreed =
-      extended(s, packet) ? generations_meet(s, *p, session, packet) : reference_reply(s, *p, r, packet);
+      extended(s, packet) ? generations_meet(s, *p, session, packet) : legacy_reply(s, *p, r, packet);
   p->session.peer_index = packet.src_dst_peer_index;
   peer_heard(s, *p);
   // The request would have been repeated unless one of the two ends did not run for longer than that.

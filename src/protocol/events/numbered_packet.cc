@@ -21,7 +21,7 @@ std::uint32_t fragment_unit(const State& s, const Peer* p, const wire::Medium& m
   const wire::Mode mode = p ? p->agreed.mode : s.config.mode;
   if (mode == wire::Mode::mxoe) return 1U << m.frag_pipeline;
   if (m.frag_unit != 0) return m.frag_unit;
-  return wire::reference_sizes(mode, s.config.mtu).medium_frag;
+  return wire::legacy_sizes(mode, s.config.mtu).medium_frag;
 }
 
 }  // namespace

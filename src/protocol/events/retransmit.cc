@@ -12,7 +12,7 @@
 #include "protocol/actions/watch.h"
 #include "protocol/counters.h"
 #include "protocol/events/cleanup.h"
-#include "protocol/events/reference_connect.h"
+#include "protocol/events/legacy_connect.h"
 #include "protocol/state/news.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/rails.h"
@@ -145,7 +145,7 @@ bool unacked_check(State& s, Peer& p, TimeNs& next) {
   return true;
 }
 
-// Pings a peer that connected to us until it knows our session, if a send waits for that (reference.cc).
+// Pings a peer that connected to us until it knows our session, if a send waits for that (legacy.cc).
 // Returns false when the peer was given up.
 bool held_back_check(State& s, Peer& p, TimeNs& next) {
   if (!p.held_back() || p.tx.queued.empty() || !p.tx.connects.empty()) return true;
@@ -155,7 +155,7 @@ bool held_back_check(State& s, Peer& p, TimeNs& next) {
     peer_cleanup(s, p, Cleanup::given_up);
     return false;
   }
-  if (s.now >= p.liveness.ping_due) reference_connect_back(s, p);
+  if (s.now >= p.liveness.ping_due) legacy_connect_back(s, p);
   next = std::min(next, p.liveness.ping_due);
   return true;
 }

@@ -52,8 +52,8 @@ struct Partial {
 //                CONNECT request received
 //   unknown -------------------------------> back_session known: pulls, NOTIFYs and acks may leave
 //      |                                                  |
-//      | CONNECT reply received                           | counts agree (generations_meet(),
-//      reference_reply()) v                                                  v
+//      | CONNECT reply received                           | generations_meet() or legacy_reply()
+//      v                                                  v
 //   true_session known: connected() <---------------------+
 //      |
 //      +--another session answers, a refusal, silence: peer_cleanup()--> unknown
@@ -69,7 +69,7 @@ struct PeerSession {
   std::uint16_t conversation = 1;  // number of the open conversation, or else of the next
   std::uint8_t connect_seqnum = 0;
   Status gone = Status::endpoint_unreachable;  // how the last conversation, and any send after it, ended
-  bool back_known = false;  // the peer has our session from a CONNECT request of ours (reference.cc)
+  bool back_known = false;  // the peer has our session from a CONNECT request of ours (legacy.cc)
 };
 
 // Signs of life.
@@ -233,7 +233,7 @@ struct Peer {
   std::uint32_t reply_session() const {
     return session.back_session != wire::kUnknownSession ? session.back_session : session.true_session;
   }
-  // Returns whether numbered packets must wait until our first CONNECT request is answered (reference.cc).
+  // Returns whether numbered packets must wait until our first CONNECT request is answered (legacy.cc).
   bool held_back() const { return connected() && !agreed.extended && !session.back_known; }
   // Returns whether frames to the peer may have a header extension (docs/reference/wire.md 7).
   bool carries_ext() const {

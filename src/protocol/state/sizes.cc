@@ -54,7 +54,7 @@ void peer_update_sizes(State& s, Peer& p) {
     p.agreed.sizes.medium_frag -= wire::kHeaderExtBytes;
     p.agreed.sizes.medium_frags = kMaxFragments;
   } else {
-    p.agreed.sizes = wire::reference_sizes(p.agreed.mode, s.config.mtu);
+    p.agreed.sizes = wire::legacy_sizes(p.agreed.mode, s.config.mtu);
   }
   std::uint32_t limit = p.agreed.sizes.medium_max();
   if (p.agreed.mode == wire::Mode::mxoe) limit = std::min<std::uint32_t>(limit, 32768);  // 16-bit lengths

@@ -13,7 +13,7 @@ namespace {
 constexpr TimeNs kSettleLimit = 4000 * kSecond;
 // If all hosts have the extension.
 constexpr TimeNs kSettleLimitExtended = 60 * kSecond;
-constexpr int kReferenceTries = 5;
+constexpr int kLegacyTries = 5;
 }  // namespace
 
 bool ChurnRecovery::over(const Operation& o) const {
@@ -90,7 +90,7 @@ void ChurnRecovery::recover() {
   contact_update();
   settle();
   if (failed()) return;
-  const int tries = relaxed() ? kReferenceTries : 1;
+  const int tries = relaxed() ? kLegacyTries : 1;
   for (int i = 0; i < tries && !failed(); i++) {
     receives_cancel();  // some receives are too small
     const std::size_t before = operations_.size();

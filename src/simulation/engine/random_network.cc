@@ -46,11 +46,11 @@ RandomNetwork random_network(std::uint64_t seed, std::uint32_t key) {
   RandomNetwork network;
   network.world = choose_world(random, seed);
   const auto hosts = static_cast<std::uint32_t>(2 + random.below(4));
-  enum class Kind { extended, mxoe, reference, mixed };
+  enum class Kind { extended, mxoe, legacy, mixed };
   const std::uint64_t dice = random.below(100);
   const Kind kind = dice < 60   ? Kind::extended
                     : dice < 75 ? Kind::mxoe
-                    : dice < 88 ? Kind::reference
+                    : dice < 88 ? Kind::legacy
                                 : Kind::mixed;
   static constexpr std::uint32_t kMtus[] = {9000, 1500, 4200, 3000, 1280, 576};
   static constexpr std::uint32_t kThresholds[] = {128, 1000, 8192, 32768};
@@ -58,7 +58,7 @@ RandomNetwork random_network(std::uint64_t seed, std::uint32_t key) {
   static constexpr std::uint32_t kWindows[] = {1, 64U << 10, 2U << 20, 2U << 20};
   const std::uint32_t mtu = kMtus[random.below(kind == Kind::extended ? 6 : 4)];
   const bool path_is_short = network.world.path_mtu != 0;
-  const bool checksum = kind != Kind::reference && kind != Kind::mixed && random.chance(0.4);
+  const bool checksum = kind != Kind::legacy && kind != Kind::mixed && random.chance(0.4);
   const bool small_memory = random.chance(0.2);
   // So little memory that data stay with their senders. A host that cannot park messages needs room for one
   // at least.
@@ -82,7 +82,7 @@ RandomNetwork random_network(std::uint64_t seed, std::uint32_t key) {
     c.parks = parks;
     if (tiny_memory && random.chance(0.6)) c.buffer_bytes = 4096U << (2 * random.below(3));
     if (random.chance(0.2)) c.send_buffer_bytes = 64U << 10;
-    host.bulk = kind != Kind::reference && random.chance(0.7);
+    host.bulk = kind != Kind::legacy && random.chance(0.7);
     if (random.chance(0.2)) host.bulk_dies_at = random.below(2) * random.below(200) * protocol::kMillisecond;
     if (random.chance(0.4)) host.copies_seed = 1 + random.below(1U << 30);
     host.clock_ppm = static_cast<int>(random.below(401)) - 200;

@@ -136,7 +136,7 @@ void Attacker::medium(const Sender& from, Script& script) {
     unit = from.mode == wire::Mode::mxoe ? 1U << (m.frag_pipeline & 31) : m.frag_unit;
   }
   if (!from.extended && from.mode == wire::Mode::omx) {
-    unit = wire::reference_sizes(from.mode, scene_.setup.victim.mtu).medium_frag;
+    unit = wire::legacy_sizes(from.mode, scene_.setup.victim.mtu).medium_frag;
     m.frag_unit = 0;
   }
   if (unit == 0) unit = 1;

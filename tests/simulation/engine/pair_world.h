@@ -20,7 +20,7 @@ struct PairKind {
 };
 inline std::string pair_name(const testing::TestParamInfo<PairKind>& kind) {
   return std::string(kind.param.mode == wire::Mode::omx ? "omx" : "mxoe") +
-         (kind.param.extension ? "_extended" : "_reference");
+         (kind.param.extension ? "_extended" : "_legacy");
 }
 inline auto all_pairs() {
   return testing::Values(PairKind{wire::Mode::omx, true}, PairKind{wire::Mode::omx, false},

@@ -7,13 +7,13 @@
 // that request leaves at once, and nothing with a number leaves before its answer. The request also makes the
 // peer's acknowledgements and pulls work, which name our session (docs/spec/protocol.md 3.3, first trap).
 // The peer's application does not notice.
-#include "protocol/state/reference.h"
+#include "protocol/state/legacy.h"
 
 #include "protocol/state/peer.h"
 
 namespace omx::protocol {
 
-void reference_adopt(Peer& p, std::uint32_t session, Seqnum start) {
+void legacy_adopt(Peer& p, std::uint32_t session, Seqnum start) {
   if (p.session.true_session != session) {
     p.counting.next_send = p.counting.next_acked = start;
     p.counting.acked_since_asked = 0;
@@ -21,7 +21,7 @@ void reference_adopt(Peer& p, std::uint32_t session, Seqnum start) {
   p.session.true_session = session;
 }
 
-bool reference_out_of_step(const Peer& p, Seqnum start) {
+bool legacy_out_of_step(const Peer& p, Seqnum start) {
   const std::uint32_t ahead = seq_diff(start, p.counting.next_send);
   return !seq_same_session(start, p.counting.next_send) || (ahead > 0 && ahead < kSeqSpace / 2);
 }
@@ -36,14 +36,14 @@ bool went_back(const Peer& p, Seqnum start) {
 
 }  // namespace
 
-bool reference_in_step(Peer& p, std::uint32_t session, Seqnum start) {
+bool legacy_in_step(Peer& p, std::uint32_t session, Seqnum start) {
   if (!p.connected() || p.session.true_session != session) return false;
   if (!p.session.back_known && p.outstanding() == 0) {  // the peer's count begins with this answer
     p.counting.next_send = p.counting.next_acked = start;
     p.counting.acked_since_asked = 0;
   }
   p.session.back_known = true;
-  return !reference_out_of_step(p, start) && !went_back(p, start);
+  return !legacy_out_of_step(p, start) && !went_back(p, start);
 }
 
 }  // namespace omx::protocol

@@ -11,11 +11,11 @@ struct Request;
 struct State;
 
 // Takes a CONNECT request of a legacy peer.
-void reference_request(State& s, Peer& p, const wire::Connect& packet);
+void legacy_request(State& s, Peer& p, const wire::Connect& packet);
 // Takes a CONNECT reply of a legacy peer. `r` is nullptr if the reply answers a ping. Returns false when the
 // numbers changed meanwhile, so the ping is repeated.
-bool reference_reply(State& s, Peer& p, const Request* r, const wire::Connect& packet);
+bool legacy_reply(State& s, Peer& p, const Request* r, const wire::Connect& packet);
 // Makes our session known to a peer that has connected to us, but not we to it.
-void reference_connect_back(State& s, Peer& p);
+void legacy_connect_back(State& s, Peer& p);
 
 }  // namespace omx::protocol

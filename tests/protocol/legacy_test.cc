@@ -6,7 +6,7 @@
 namespace omx::protocol::test {
 namespace {
 
-class Reference : public PairTest {
+class LegacyTest : public PairTest {
  protected:
   static constexpr NicId kNic = 0x0600000000AA;
   static constexpr std::uint32_t kSession = 0x5151;
@@ -97,7 +97,7 @@ class Reference : public PairTest {
   std::vector<std::uint64_t> received;
 };
 
-TEST_F(Reference, connected_one_way__is_connected_back_once) {
+TEST_F(LegacyTest, connected_one_way__is_connected_back_once) {
   start();
   EXPECT_EQ(requests, 1);
   EXPECT_EQ(back_session, (*a)->config().session);
@@ -105,14 +105,14 @@ TEST_F(Reference, connected_one_way__is_connected_back_once) {
   EXPECT_EQ(requests, 1);
 }
 
-TEST_F(Reference, connected_one_way__nothing_is_repeated_while_nothing_waits) {
+TEST_F(LegacyTest, connected_one_way__nothing_is_repeated_while_nothing_waits) {
   deaf = 1000;
   start();
   network.run_for(100 * kSecond);
   EXPECT_EQ(requests, 1) << "an unknown peer must not make us send indefinitely";
 }
 
-TEST_F(Reference, connected_one_way__pings_do_not_lose_numbers) {
+TEST_F(LegacyTest, connected_one_way__pings_do_not_lose_numbers) {
   start();
   EXPECT_EQ(wait(*a, send(*a, to_b, message(8), 1)).status, Status::success);
   acknowledges = false;  // its application computes
@@ -126,7 +126,7 @@ TEST_F(Reference, connected_one_way__pings_do_not_lose_numbers) {
   EXPECT_EQ(received, (std::vector<std::uint64_t>{1, 2, 3}));
 }
 
-TEST_F(Reference, connected_one_way__numbers_wait_until_the_count_begins) {
+TEST_F(LegacyTest, connected_one_way__numbers_wait_until_the_count_begins) {
   for (const std::uint32_t its_key : {0U, 5U}) {  // even a wrong key starts the count
     network.clear();
     next_match = kSeqFirst;
@@ -146,7 +146,7 @@ TEST_F(Reference, connected_one_way__numbers_wait_until_the_count_begins) {
   }
 }
 
-TEST_F(Reference, connected_one_way__other_first_number_than_its_request_said) {
+TEST_F(LegacyTest, connected_one_way__other_first_number_than_its_request_said) {
   next_match = 0x70F1;  // as after it gave up another endpoint here: its reply says 0x4001
   deaf = 1;
   start();
@@ -155,7 +155,7 @@ TEST_F(Reference, connected_one_way__other_first_number_than_its_request_said) {
   EXPECT_EQ(to_b->counting.next_send, 0x4002);
 }
 
-TEST_F(Reference, connected_one_way__never_answers_a_connect_though_it_talks) {
+TEST_F(LegacyTest, connected_one_way__never_answers_a_connect_though_it_talks) {
   Config config;
   config.peer_timeout = 5 * kSecond;
   deaf = 1000;
@@ -170,7 +170,7 @@ TEST_F(Reference, connected_one_way__never_answers_a_connect_though_it_talks) {
   EXPECT_LT(requests, 20);
 }
 
-TEST_F(Reference, count_begun_again__is_noticed_by_a_ping) {
+TEST_F(LegacyTest, count_begun_again__is_noticed_by_a_ping) {
   start();
   for (std::uint64_t i = 0; i < 10; i++)
     EXPECT_EQ(wait(*a, send(*a, to_b, message(8), i)).status, Status::success);
