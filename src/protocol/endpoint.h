@@ -157,7 +157,7 @@ class Endpoint {
   TimeNs next_deadline() const;
   // Notes whether the application sleeps between frames. While it sleeps, large messages of a single sender
   // are asked for further ahead, so that fewer frames need to wake it.
-  void set_drowsy(TimeNs now, bool drowsy);
+  void set_sleeping(TimeNs now, bool sleeping);
   // Notes that the interface's MTU changed.
   void set_mtu(TimeNs now, std::uint32_t mtu);
 

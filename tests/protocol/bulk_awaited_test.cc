@@ -24,7 +24,7 @@ class BulkBellTest : public PairTest {
     open(config(1), config(2));
     exchange(*a, to_b, *b, 100000);
     ASSERT_TRUE(to_a->bulk.in);
-    (*b)->set_drowsy(network.now, true);
+    (*b)->set_sleeping(network.now, true);
     network.faults.drop = [this](const Bytes& frame) {
       note(frame);
       return false;

@@ -229,7 +229,7 @@ TEST_F(BulkTest, restart__the_new_instance_has_another_bulk) {
 TEST_F(BulkTest, sleeper__is_woken_by_the_link) {
   open_bulk_paths();
   make_known();
-  (*b)->set_drowsy(network.now, true);
+  (*b)->set_sleeping(network.now, true);
   const auto announced = a->counters[Counter::send_probe];
   exchange(*a, to_b, *b, 1000000);
   const auto rung = a->counters[Counter::send_probe] - announced;

@@ -89,7 +89,7 @@ TEST_F(PullScheduleTest, quiet__only_the_answers_that_matter_are_marked) {
 
   // A receiver that sleeps between frames requests all of such a message at once, and copies its first half
   // meanwhile.
-  (*receiver)->set_drowsy(network.now, true);
+  (*receiver)->set_sleeping(network.now, true);
   marked = marked_last = 0;
   for (std::size_t i = 0; i < kMessages; i++) {
     Request* r = receive(*receiver, room(kLength), i);

@@ -41,7 +41,7 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   if (pull.by_bulk && p.bulk.in) {
     packet.flags |= wire::kFlagBulk;
     s.transfers.pulls_by_bulk = true;
-    if (ask == Ask::plain && s.pulling.drowsy) packet.flags |= wire::kFlagBell;
+    if (ask == Ask::plain && s.pulling.sleeping) packet.flags |= wire::kFlagBell;
   } else if (p.agreed.intra_node_frame == 0) {
     s.transfers.pulls_by_link = true;
   }
@@ -83,7 +83,7 @@ bool rings(State& s, const Pull& pull, std::uint32_t frames) {
   const std::uint32_t left = pull.frames - pull.next_frame;
   if (left > 0 && pull.next_frame != pull.rings_at) {
     // The rest is asked for at once.
-    if (schedule.drowsy && left <= (pull.blocks_max - pull.block_count) * frames) return false;
+    if (schedule.sleeping && left <= (pull.blocks_max - pull.block_count) * frames) return false;
     const std::uint64_t most = std::uint64_t{pull.blocks_max} * frames * pull.unit;
     if (schedule.asked - schedule.rung < std::min<std::uint64_t>(most, pull_allowed(s)) / 2) return false;
   }

@@ -48,7 +48,8 @@ std::uint32_t block_most(const State& s, const Pull& pull) {
   const Peer& p = *pull.peer;
   const bool free = p.agreed.extended && p.agreed.mode == wire::Mode::omx;
   const std::uint32_t numbers = std::min<std::uint32_t>(wire::kGsoBatchFrames, 256 / pull.blocks_max);
-  if (pull.by_bulk) return std::clamp<std::uint32_t>(s.pulling.drowsy ? numbers : batch_of(pull), 1, numbers);
+  if (pull.by_bulk)
+    return std::clamp<std::uint32_t>(s.pulling.sleeping ? numbers : batch_of(pull), 1, numbers);
   return free ? std::min<std::uint32_t>(p.agreed.peer_pull_frames, 32) : p.agreed.sizes.pull_frames;
 }
 
@@ -143,7 +144,7 @@ void pull_await_first(State& s, Pull& pull, std::uint32_t frames) {
 void pull_ring_midway(State& s, Pull& pull) {
   const Peer& p = *pull.peer;
   pull.rings_at = 0;
-  if (!s.pulling.drowsy || s.pulling.senders > 1 || p.rx.pulls_running > 1 || p.rails) return;
+  if (!s.pulling.sleeping || s.pulling.senders > 1 || p.rx.pulls_running > 1 || p.rails) return;
   const std::uint32_t left = pull.frames - pull.next_frame, blocks = pull.blocks_max - pull.block_count;
   const std::uint32_t allowed = pull.by_bulk ? pull_bulk_allowed(s) : pull_allowed(s);
   if (left > blocks * block_most(s, pull) || std::uint64_t{pull.frames} * pull.unit > allowed) return;

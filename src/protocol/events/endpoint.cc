@@ -200,11 +200,11 @@ void Endpoint::suspend(TimeNs now, bool suspended) {
   self_pump(s);
 }
 
-void Endpoint::set_drowsy(TimeNs now, bool drowsy) {
+void Endpoint::set_sleeping(TimeNs now, bool sleeping) {
   State& s = *state_;
   time_enter(s, now);
-  s.pulling.drowsy = drowsy;
-  if (drowsy) pulls_ask(s);
+  s.pulling.sleeping = sleeping;
+  if (sleeping) pulls_ask(s);
 }
 
 }  // namespace omx::protocol

@@ -52,7 +52,7 @@ struct PullSchedule : PullPort {
   PullPort& port(unsigned rail) { return rail == 0 ? *this : more[rail - 1]; }
   const PullPort& port(unsigned rail) const { return rail == 0 ? *this : more[rail - 1]; }
 
-  bool drowsy = false;     // the application sleeps, and few frames should wake it
+  bool sleeping = false;   // the application sleeps, and few frames should wake it
   TimeNs ahead_after = 0;  // until then a sleeper stays within the window, after losses beyond it
 
   PullWindow& window(unsigned rail = 0) { return senders > 1 ? port(rail).shared : port(rail).alone; }

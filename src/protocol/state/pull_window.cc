@@ -192,7 +192,7 @@ bool pull_striped(const Pull& pull) {
 
 std::uint32_t pull_allowed(State& s, unsigned rail) {
   // On a long path the bottleneck may be anywhere.
-  const bool ahead = s.pulling.drowsy && s.pulling.senders <= 1 && s.now >= s.pulling.ahead_after &&
+  const bool ahead = s.pulling.sleeping && s.pulling.senders <= 1 && s.now >= s.pulling.ahead_after &&
                      rtt_least(s.pulling.port(rail)) <= kLongWay;
   // A window that grew on a long path is too large on a short one.
   const std::uint32_t allowed = ahead

@@ -6,7 +6,7 @@ namespace omx::runtime {
 void EndpointCore::set_sleeping(bool sleeps) {
   if (sleeps == sleeping_) return;
   sleeping_ = sleeps;
-  engine->set_drowsy(now, sleeps);
+  engine->set_sleeping(now, sleeps);
   out->flush();
 }
 

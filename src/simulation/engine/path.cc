@@ -148,7 +148,7 @@ PathResult Path::run() {
     message.data.resize(options_.length);
     if (message.sends) random_fill(message.data, 1);
   }
-  if (options_.sleeps) receiver().engine().set_drowsy(receiver().clock(), true);
+  if (options_.sleeps) receiver().engine().set_sleeping(receiver().clock(), true);
   for (const auto& message : messages_)
     if (!message->sends) post(*message);
   for (const auto& message : messages_)
