@@ -59,7 +59,7 @@ void Refusals::no_room(int error) {
       std::strerror(error), remedy(error));
 }
 
-void Refusals::stranger(const OwnFd& connection, const ucred& who) {
+void Refusals::unknown_peer(const OwnFd& connection, const ucred& who) {
   Hello hello;
   OwnFd memory;
   if (hello_receive(connection.get(), hello, memory) <= 0) return;

@@ -28,7 +28,7 @@ class Refusals {
   void no_room(int error);
   // Says that a process of another user is not let in. Many processes only try whether an endpoint is open,
   // and send nothing: those are not reported.
-  void stranger(const OwnFd& connection, const ucred& who);
+  void unknown_peer(const OwnFd& connection, const ucred& who);
   // Says that a process uses another version of the rings.
   void other_version(const OwnFd& connection, const Hello& hello);
 

@@ -51,7 +51,7 @@ void UnknownPeers::accept() {
     }
     ucred credentials{};
     if (!trusted(connection, credentials))
-      refusals_.stranger(connection, credentials);
+      refusals_.unknown_peer(connection, credentials);
     else if (descriptors_.add(connection.get()))  // its hello may come when we sleep
       connections_.push_back(std::move(connection));
   }

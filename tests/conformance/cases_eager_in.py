@@ -249,13 +249,13 @@ def dropped_numbers(peer):
     partner.tiny(b"", 0xFF1, 0x4001)
     partner.tiny(b"", 0xFF1, 300 + 9000)
     partner.tiny(b"", 0xFF1, 0x3FFF)
-    stranger = peer.partner()
-    stranger.their_session = partner.their_session
-    stranger.tiny(b"", 0xFF1, 1)
+    unknown = peer.partner()
+    unknown.their_session = partner.their_session
+    unknown.tiny(b"", 0xFF1, 1)
     partner.fence()
     nothing_arrived(peer, "receive.strange_numbers_are_dropped", "protocol 4", "what arrived", 0xFF1)
-    peer.rules.check("receive.strangers_are_ignored", "wire 7", "NACK to a stranger in the right session", 0,
-                     len(peer.waiting(NACK_LIB, stranger.endpoint)))
+    peer.rules.check("receive.unknown_peers_are_ignored", "wire 7", "NACK to an unknown peer in the right session", 0,
+                     len(peer.waiting(NACK_LIB, unknown.endpoint)))
     partner.tiny(b"", 0xFF2)
     received(peer, "receive.strange_numbers_are_dropped", "protocol 4", 0xFF2, 0, 0)
     acknowledged(partner)

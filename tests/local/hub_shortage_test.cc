@@ -8,7 +8,7 @@
 namespace omx::local {
 namespace {
 
-TEST_F(HubTest, strangers__while_no_descriptor_is_free_nobody_is_woken_for_ever) {
+TEST_F(HubTest, unknown_peers__while_no_descriptor_is_free_nobody_is_woken_for_ever) {
   const OwnFd connection = socket_to(b.place());
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);

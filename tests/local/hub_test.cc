@@ -123,7 +123,7 @@ TEST_F(HubTest, sleep__the_writer_rings_the_bell_once) {
   EXPECT_EQ(a->counters().notifies, 1U);
 }
 
-TEST_F(HubTest, sleep__ends_when_a_stranger_says_who_it_is) {
+TEST_F(HubTest, sleep__ends_when_an_unknown_peer_says_who_it_is) {
   EXPECT_FALSE(wakes(b));
   OwnFd connection = socket_to(b.place());
   EXPECT_TRUE(wakes(b));
@@ -142,7 +142,7 @@ TEST_F(HubTest, sleep__ends_when_a_stranger_says_who_it_is) {
 // --- unknown peers
 // -----------------------------------------------------------------------------------------
 
-TEST_F(HubTest, strangers__who_say_nothing_are_kept_while_few) {
+TEST_F(HubTest, unknown_peers__who_say_nothing_are_kept_while_few) {
   const OwnFd silent = socket_to(b.place());
   for (int i = 0; i < 5; i++) b.turn();
   EXPECT_FALSE(hung_up(silent));
@@ -152,7 +152,7 @@ TEST_F(HubTest, strangers__who_say_nothing_are_kept_while_few) {
   EXPECT_TRUE(b.gone.empty());
 }
 
-TEST_F(HubTest, strangers__who_look_and_hang_up_leave_nothing) {
+TEST_F(HubTest, unknown_peers__who_look_and_hang_up_leave_nothing) {
   for (int i = 0; i < 100; i++) socket_to(b.place());
   b.turn();
   b.turn();
@@ -160,42 +160,42 @@ TEST_F(HubTest, strangers__who_look_and_hang_up_leave_nothing) {
   EXPECT_LT(next.get(), 50);
 }
 
-TEST_F(HubTest, strangers__beyond_the_bound_the_oldest_is_sent_away) {
-  std::vector<OwnFd> strangers;
+TEST_F(HubTest, unknown_peers__beyond_the_bound_the_oldest_is_sent_away) {
+  std::vector<OwnFd> unknown_peers;
   for (int i = 0; i < 200; i++) {
-    strangers.push_back(socket_to(b.place()));
-    ASSERT_TRUE(strangers.back().open()) << i;
+    unknown_peers.push_back(socket_to(b.place()));
+    ASSERT_TRUE(unknown_peers.back().open()) << i;
   }
   for (int i = 0; i < 10; i++) b.turn();
   int away = 0;
-  for (const OwnFd& stranger : strangers) away += hung_up(stranger);
+  for (const OwnFd& unknown_peer : unknown_peers) away += hung_up(unknown_peer);
   EXPECT_EQ(away, 200 - 64);
-  EXPECT_TRUE(hung_up(strangers.front()));
-  EXPECT_FALSE(hung_up(strangers.back()));
+  EXPECT_TRUE(hung_up(unknown_peers.front()));
+  EXPECT_FALSE(hung_up(unknown_peers.back()));
   send(a, b, 1);
   b.turn();
   expect_frames(a, b, 1, 1);
 }
 
-TEST_F(HubTest, strangers__rubbish_ends_the_connection) {
-  std::vector<OwnFd> strangers;
+TEST_F(HubTest, unknown_peers__rubbish_ends_the_connection) {
+  std::vector<OwnFd> unknown_peers;
   for (const std::size_t length : {std::size_t{1}, sizeof(Hello) - 1, sizeof(Hello), std::size_t{5000}}) {
     Bytes rubbish(length);
     random_fill(rubbish, length);
-    strangers.push_back(socket_to(b.place()));
-    ASSERT_EQ(::send(strangers.back().get(), rubbish.data(), length, 0), static_cast<ssize_t>(length));
+    unknown_peers.push_back(socket_to(b.place()));
+    ASSERT_EQ(::send(unknown_peers.back().get(), rubbish.data(), length, 0), static_cast<ssize_t>(length));
   }
   b.turn();
-  for (std::size_t i = 0; i < strangers.size(); i++) {
+  for (std::size_t i = 0; i < unknown_peers.size(); i++) {
     char byte;
-    const ssize_t got = ::recv(strangers[i].get(), &byte, 1, MSG_DONTWAIT);
+    const ssize_t got = ::recv(unknown_peers[i].get(), &byte, 1, MSG_DONTWAIT);
     // Data that were not read reset the connection.
     EXPECT_TRUE(got == 0 || (got < 0 && errno == ECONNRESET)) << i;
   }
   EXPECT_TRUE(b.gone.empty());
 }
 
-TEST_F(HubTest, strangers__hellos_that_lie_are_not_let_in) {
+TEST_F(HubTest, unknown_peers__hellos_that_lie_are_not_let_in) {
   const Place place{kNic, 5};
   Hello hello = hello_of(place);
   std::vector<Raw> raws;
@@ -228,9 +228,9 @@ TEST_F(HubTest, strangers__hellos_that_lie_are_not_let_in) {
 }
 
 // Out-of-band data make a socket readable without anything to read.
-TEST_F(HubTest, strangers__a_byte_out_of_band_wakes_once) {
-  const OwnFd stranger = socket_to(b.place());
-  if (::send(stranger.get(), "x", 1, MSG_OOB) < 0) GTEST_SKIP() << "this kernel has none on such sockets";
+TEST_F(HubTest, unknown_peers__a_byte_out_of_band_wakes_once) {
+  const OwnFd unknown_peer = socket_to(b.place());
+  if (::send(unknown_peer.get(), "x", 1, MSG_OOB) < 0) GTEST_SKIP() << "this kernel has none on such sockets";
   for (int i = 0; i < 3; i++) b.turn();
   EXPECT_FALSE(wakes(b));
 }
@@ -245,7 +245,7 @@ class AsNobody {
   bool done_;
 };
 
-TEST_F(HubTest, strangers__of_other_users_are_not_let_in) {
+TEST_F(HubTest, unknown_peers__of_other_users_are_not_let_in) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   std::optional<AsNobody> nobody(std::in_place);
   const OwnFd connection = socket_to(b.place());
@@ -260,7 +260,7 @@ TEST_F(HubTest, strangers__of_other_users_are_not_let_in) {
   EXPECT_TRUE(got == 0 || (got < 0 && errno != EAGAIN)) << got;
 }
 
-TEST_F(HubTest, strangers__who_took_an_endpoints_name_are_sent_nothing) {
+TEST_F(HubTest, unknown_peers__who_took_an_endpoints_name_are_sent_nothing) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   std::optional<AsNobody> nobody(std::in_place);
   Site other({kNic, 30});
@@ -279,7 +279,7 @@ TEST_F(HubTest, strangers__who_took_an_endpoints_name_are_sent_nothing) {
 }
 
 // The other user's process sends to root's. Only root can see that the process is not let in.
-TEST_F(HubTest, strangers__of_other_users_are_told_of_once) {
+TEST_F(HubTest, unknown_peers__of_other_users_are_told_of_once) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   testing::internal::CaptureStderr();
   const SharedMemory memory = SharedMemory::create(ring_memory(kRingBytes));
@@ -298,7 +298,7 @@ TEST_F(HubTest, strangers__of_other_users_are_told_of_once) {
   EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
 }
 
-TEST_F(HubTest, strangers__of_another_version_are_told_of_once) {
+TEST_F(HubTest, unknown_peers__of_another_version_are_told_of_once) {
   testing::internal::CaptureStderr();
   Hello hello = hello_of({kNic, 5});
   hello.version++;
@@ -309,7 +309,7 @@ TEST_F(HubTest, strangers__of_another_version_are_told_of_once) {
   EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
 }
 
-TEST_F(HubTest, strangers__one_who_takes_a_peers_place_ends_it) {
+TEST_F(HubTest, unknown_peers__one_who_takes_a_peers_place_ends_it) {
   send(a, b, 1);
   b.turn();
   const Raw other = raw(b, hello_of(a.place()));

@@ -119,7 +119,7 @@ TEST_F(Raw, interface_that_goes_away) {
 TEST_F(Raw, interface_that_goes_away_while_another_gets_its_index) {
   const std::string index = std::to_string(::if_nametoindex("v0"));
   link::ip("link del v0");
-  link::ip("link add stranger index " + index + " type veth peer name v1");
+  link::ip("link add unknown index " + index + " type veth peer name v1");
   EXPECT_EQ(mx_raw_next_event(a_, nullptr, nullptr, nullptr, nullptr, 100, &status_), MX_BAD_ENDPOINT);
 }
 

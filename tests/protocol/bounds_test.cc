@@ -10,7 +10,7 @@ namespace {
 class Bounds : public PairTest {
  protected:
   // Connects as a legacy peer that exists in frames only, and delivers message number `seqnum`.
-  void stranger(Host& h, std::uint64_t i, std::uint16_t seqnum) {
+  void unknown_peer(Host& h, std::uint64_t i, std::uint16_t seqnum) {
     const NicId nic = 0x060000000000 + i;
     wire::Connect request;
     request.src_session = 7;
@@ -32,13 +32,13 @@ TEST_F(Bounds, reorder_buffers__count) {
   Config config;
   config.buffer_bytes = 1 << 20;
   Host& h = network.add(config);
-  for (std::uint64_t i = 0; i < 1000; i++) stranger(h, i, 3);
+  for (std::uint64_t i = 0; i < 1000; i++) unknown_peer(h, i, 3);
   const State& s = h->state();
   EXPECT_GT(s.memory.reorder_buffers.live(), 50U);
   EXPECT_LE(s.memory.reorder_buffers.live() * sizeof(ReorderBuffer) + s.memory.buffers.in_use(),
             (1U << 20) / 2);
   EXPECT_GT(h.counters[Counter::early_dropped], 0U);
-  stranger(h, 5000, 1);
+  unknown_peer(h, 5000, 1);
   EXPECT_TRUE(h->probe(0, ~0ULL)) << "the other half is for messages in order";
 }
 
@@ -46,7 +46,7 @@ TEST_F(Bounds, peers__have_a_maximum) {
   Config config;
   config.max_peers = 100;
   Host& h = network.add(config);
-  for (std::uint64_t i = 0; i < 200; i++) stranger(h, i, 1);
+  for (std::uint64_t i = 0; i < 200; i++) unknown_peer(h, i, 1);
   EXPECT_EQ(h->peer_count(), 100U);
   const auto r = h->connect(network.now, 0x99, 0, 0, 0, nullptr, false);
   ASSERT_FALSE(r.has_value());
@@ -112,7 +112,7 @@ TEST_F(Bounds, unexpected__the_limit_holds_for_messages_to_oneself) {
   Config config;
   config.buffer_bytes = 64 * 1024;
   Host& h = network.add(config);
-  for (std::uint64_t i = 0; i < 100; i++) stranger(h, i, 3);
+  for (std::uint64_t i = 0; i < 100; i++) unknown_peer(h, i, 3);
   ASSERT_GT(h->state().buffers_held(), 20U * 1024);
   for (int i = 0; i < 30; i++) (void)send(h, h->self(), message(4000), 1);
   EXPECT_LE(h->state().buffers_held(), 64U * 1024 + 30 * sizeof(Unexpected));

@@ -91,7 +91,7 @@ TEST_F(Connect, connect__wrong_key_changes_nothing) {
   b = &network.add(keyed);
   const Completion refused = wait(*a, connect_start(*a, *b, 6));
   EXPECT_EQ(refused.status, Status::bad_key);
-  EXPECT_EQ((*b)->peer_count(), 1U) << "a stranger leaves no trace";
+  EXPECT_EQ((*b)->peer_count(), 1U) << "an unknown peer leaves no trace";
   EXPECT_EQ(wait(*a, connect_start(*a, *b, 5)).status, Status::success);
   to_b = refused.peer;
   to_a = (*b)->find_peer((*a)->config().nic, 0);

@@ -165,7 +165,7 @@ TEST_F(Nack, silent__is_told_once_of_who_never_answered) {
   EXPECT_EQ((*a)->silent_take(), p);
 }
 
-TEST_F(Nack, nack_lib__from_strangers) {
+TEST_F(Nack, nack_lib__from_unknown_peers) {
   Request* s = unacked();
   Host& c = network.add({});
   network.inject(hand_made_nack_lib(c, *a, to_b->counting.next_acked, 3));

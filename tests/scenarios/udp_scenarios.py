@@ -261,7 +261,7 @@ def by_ids(lab, env, nics, *more):
 
 
 @scenario(family="ipv6")
-def udp6_strangers(lab):
+def udp6_unknown_peers(lab):
     """Hosts that know only ids find each other in their groups, polling and asleep, and by link-local addresses."""
     by_ids(lab, UDP6, UDP6_NIC)
     by_ids(lab, {"OMX_SPIN_US": "0", **UDP6}, UDP6_NIC, "--wait")

@@ -49,22 +49,22 @@ class Writer {
   FilterProgram program_;
 };
 
-// Adds a binary search for the endpoint, which the accumulator holds. `strangers` collects the jumps for
+// Adds a binary search for the endpoint, which the accumulator holds. `unknown_peers` collects the jumps for
 // endpoints that are not in the table.
-void search(Writer& w, std::span<const FanoutTable::Leaf> leaves, std::vector<std::size_t>& strangers) {
-  if (leaves.empty()) return strangers.push_back(w.jump());
+void search(Writer& w, std::span<const FanoutTable::Leaf> leaves, std::vector<std::size_t>& unknown_peers) {
+  if (leaves.empty()) return unknown_peers.push_back(w.jump());
   if (leaves.size() == 1) {
     w.skip_unless(leaves[0].endpoint, 1);
     w.result(leaves[0].index);
-    return strangers.push_back(w.jump());
+    return unknown_peers.push_back(w.jump());
   }
   const std::size_t half = leaves.size() / 2;
   // The jump to the upper half may be longer than a conditional jump reaches.
   w.add(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, leaves[half].endpoint, 0, 1));
   const std::size_t upper = w.jump();
-  search(w, leaves.first(half), strangers);
+  search(w, leaves.first(half), unknown_peers);
   w.target_here(upper);
-  search(w, leaves.subspan(half), strangers);
+  search(w, leaves.subspan(half), unknown_peers);
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ FilterProgram fanout_program_build(FanoutTable table) {
   std::sort(table.leaves.begin(), table.leaves.end(),
             [](const auto& a, const auto& b) { return a.endpoint < b.endpoint; });
   Writer w;
-  std::vector<std::size_t> to_board, to_search, strangers;
+  std::vector<std::size_t> to_board, to_search, unknown_peers;
   if (table.ifindex > 0) {
     w.add(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_IFINDEX)));
     w.skip_if(table.ifindex, 1);
@@ -107,9 +107,9 @@ FilterProgram fanout_program_build(FanoutTable table) {
   w.add(BPF_STMT(BPF_ST, kForBoard));
   w.load_byte(kEndpointAt);
   for (const std::size_t from : to_search) w.target_here(from);
-  search(w, table.leaves, strangers);
+  search(w, table.leaves, unknown_peers);
 
-  for (const std::size_t from : strangers) w.target_here(from);
+  for (const std::size_t from : unknown_peers) w.target_here(from);
   w.add(BPF_STMT(BPF_LD | BPF_MEM, kForBoard));
   w.skip_unless(0, 1);
   w.result(0);

@@ -259,8 +259,8 @@ void Attacker::flood(Script& script) {
     const std::uint8_t bytes[] = {
         2, static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(how & 32), 0, 0, 0, 0, 0};
     Script hello(bytes);
-    const Sender stranger = sender_read(hello);
-    connect(stranger, hello, false);
+    const Sender unknown_peer = sender_read(hello);
+    connect(unknown_peer, hello, false);
     Script again(bytes);
     const Sender known = sender_read(again);
     const std::uint8_t message[] = {static_cast<std::uint8_t>(how & 2),

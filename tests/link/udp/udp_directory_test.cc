@@ -105,7 +105,7 @@ TEST(udp_routes, ipv6__no_second_address_has_an_id) {
   const Ip right = ip6("fd02::2"), liar = twin_of(right);
   const NicId nic = udp_nic(right);
   EXPECT_EQ(routes.from(right), nic);
-  EXPECT_EQ(routes.from(liar), 0U) << "of two strangers the first";
+  EXPECT_EQ(routes.from(liar), 0U) << "of two unknown peers the first";
   EXPECT_EQ(routes.to(nic), right);
   EXPECT_EQ(routes.from(liar), 0U);
   EXPECT_EQ(routes.from(right), nic);
@@ -123,7 +123,7 @@ TEST(udp_routes, ipv6__what_is_told_ends_what_was_heard) {
   EXPECT_EQ(routes.from(right), nic);
 }
 
-TEST(udp_routes, ipv6__strangers_are_forgotten) {
+TEST(udp_routes, ipv6__unknown_peers_are_forgotten) {
   UdpRoutes routes = routes_of("fd04::1");
   Ip many = ip6("fd04::100:0");
   const Ip first = ip6("fd04::2");

@@ -143,7 +143,7 @@ TEST_F(udp_link, ipv6__does_the_same) {
 }
 
 // Two interfaces of this host: packets for one another take no cable, but those for a group do.
-TEST_F(udp_link, ipv6__a_stranger_is_found_by_its_id) {
+TEST_F(udp_link, ipv6__an_unknown_peer_is_found_by_its_id) {
   OMX_SKIP_WITHOUT_IPV6();
   if (!isolated_) GTEST_SKIP() << "interfaces need a namespace of their own";
   ip("link add v0 type veth peer name v1");
@@ -168,7 +168,7 @@ TEST_F(udp_link, ipv6__a_stranger_is_found_by_its_id) {
   EXPECT_EQ(datagram.from().port, kPort);
 }
 
-TEST_F(udp_link, ipv6__strangers_are_heard) {
+TEST_F(udp_link, ipv6__unknown_peers_are_heard) {
   OMX_SKIP_WITHOUT_IPV6();
   if (!isolated_) GTEST_SKIP() << "interfaces need a namespace of their own";
   ip("link add v0 type veth peer name v1");

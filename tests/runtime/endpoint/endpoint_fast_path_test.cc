@@ -15,10 +15,10 @@ class endpoint_fast_path : public PairTest {
     if (!by_udp()) ::setenv("OMX_LINK", "udp", 1);
     PairTest::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
-    stranger_ = open(*process_, "v1");
-    ASSERT_TRUE(stranger_);
+    unknown_peer_ = open(*process_, "v1");
+    ASSERT_TRUE(unknown_peer_);
     from_b_ = connect(*b_, *a_);
-    from_stranger_ = connect(*stranger_, *a_);
+    from_unknown_peer_ = connect(*unknown_peer_, *a_);
     for (int i = 0; i < 1000; i++) {
       Request* receive = post(*a_, buffer_, 1);
       send(*b_, from_b_, pattern(16, 1), 1, true);
@@ -38,8 +38,8 @@ class endpoint_fast_path : public PairTest {
     return counters ? counters->wakeups_frame : 0;
   }
 
-  Endpoint* stranger_ = nullptr;
-  Address from_b_, from_stranger_;
+  Endpoint* unknown_peer_ = nullptr;
+  Address from_b_, from_unknown_peer_;
   Bytes buffer_ = Bytes(16);
 };
 
@@ -52,7 +52,7 @@ TEST_F(endpoint_fast_path, asleep__another_one_wakes_it_once) {
     const std::uint64_t before = wakeups(*a_);
     std::jthread sends([&] {
       EXPECT_TRUE(others_wait());
-      send(*stranger_, from_stranger_, pattern(16, 2), 2, true);
+      send(*unknown_peer_, from_unknown_peer_, pattern(16, 2), 2, true);
     });
     Completion completion;
     EXPECT_EQ(a_->wait(receive, 60000, completion), WaitOutcome::done);

@@ -21,9 +21,9 @@
 namespace omx::link {
 namespace {
 
-using fanout_strangers = FanoutTest;
+using fanout_unknown_peers = FanoutTest;
 
-constexpr uid_t kStranger = 54321;
+constexpr uid_t kOtherUser = 54321;
 
 std::string group_name(unsigned number) {
   return fanout_group_name(::if_nametoindex("v1"), number);
@@ -50,11 +50,11 @@ bool look_into(const FanoutShare& share, FanoutMemory& memory) {
 
 // Runs `body` in a child of another user that keeps its capabilities.
 template <class Body>
-pid_t as_stranger(Body body) {
+pid_t as_other_user(Body body) {
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::alarm(60);
-    if (::prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) != 0 || ::seteuid(kStranger) != 0) ::_exit(99);
+    if (::prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) != 0 || ::seteuid(kOtherUser) != 0) ::_exit(99);
     ::_exit(body());
   }
   return pid;
@@ -67,7 +67,7 @@ int status_of(pid_t pid) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST_F(fanout_strangers, lock_held__a_hook_of_its_own_at_once) {
+TEST_F(fanout_unknown_peers, lock_held__a_hook_of_its_own_at_once) {
   auto a = open("v0");
   auto first = open("v1", shared(1));
   const FanoutShare share = share_get(group_name(0));
@@ -88,7 +88,7 @@ TEST_F(fanout_strangers, lock_held__a_hook_of_its_own_at_once) {
   expect_own_frames(*a, {{1, first.get()}, {2, second.get()}, {3, third.get()}, {4, fourth.get()}});
 }
 
-TEST_F(fanout_strangers, table_lock_held__the_member_is_left_to_others) {
+TEST_F(fanout_unknown_peers, table_lock_held__the_member_is_left_to_others) {
   auto a = open("v0");
   auto first = open("v1", shared(1));
   const FanoutShare share = share_get(group_name(0));
@@ -107,7 +107,7 @@ TEST_F(fanout_strangers, table_lock_held__the_member_is_left_to_others) {
 }
 
 // A process that is stopped while it prepares a socket delays the next one, once.
-TEST_F(fanout_strangers, maker_stopped__his_member_is_passed_over) {
+TEST_F(fanout_unknown_peers, maker_stopped__his_member_is_passed_over) {
   auto a = open("v0");
   auto first = open("v1", shared(1));
   const FanoutShare share = share_get(group_name(0));
@@ -128,7 +128,7 @@ TEST_F(fanout_strangers, maker_stopped__his_member_is_passed_over) {
 }
 
 // Any user may take any name. A group whose name is taken is not used.
-TEST_F(fanout_strangers, names_squatted__others_are_taken_and_then_hooks_of_ones_own) {
+TEST_F(fanout_unknown_peers, names_squatted__others_are_taken_and_then_hooks_of_ones_own) {
   auto a = open("v0");
   std::vector<OwnFd> held;
   // No process listens by these names, in each of the two possible ways.
@@ -149,13 +149,13 @@ TEST_F(fanout_strangers, names_squatted__others_are_taken_and_then_hooks_of_ones
 }
 
 // A process of another user listens by our name, and answers as we would.
-TEST_F(fanout_strangers, another_user__is_neither_believed_nor_served) {
+TEST_F(fanout_unknown_peers, another_user__is_neither_believed_nor_served) {
   auto a = open("v0");
   int ready[2], end[2];
   ASSERT_EQ(::pipe(ready), 0);
   ASSERT_EQ(::pipe(end), 0);
   const std::string ours = group_name(0);
-  const pid_t pid = as_stranger([&]() -> int {
+  const pid_t pid = as_other_user([&]() -> int {
     ::close(end[1]);
     // The other user has a group of its own, by its own name and by ours.
     PacketLinkOptions options = shared(40);
@@ -180,7 +180,7 @@ TEST_F(fanout_strangers, another_user__is_neither_believed_nor_served) {
   const FanoutShare his = [&] {
     const OwnFd packet(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
     const OwnFd connection = name_connect(
-        fmt::format("omx/{}/hooks{}/{}/0", ::if_nametoindex("v1"), FanoutDirectory::kVersion, kStranger));
+        fmt::format("omx/{}/hooks{}/{}/0", ::if_nametoindex("v1"), FanoutDirectory::kVersion, kOtherUser));
     EXPECT_TRUE(connection.open());
     right_show(connection.get(), packet.get());  // the other process may hang up before
     return share_receive(connection.get(), 300);
@@ -191,14 +191,14 @@ TEST_F(fanout_strangers, another_user__is_neither_believed_nor_served) {
   EXPECT_EQ(status_of(pid), 0);
 }
 
-TEST_F(fanout_strangers, two_users__two_groups_and_each_his_frames) {
+TEST_F(fanout_unknown_peers, two_users__two_groups_and_each_his_frames) {
   auto a = open("v0");
   auto first = open("v1", shared(1));
   auto second = open("v1", shared(2));
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
   const std::uint32_t ours = group_of(*first);
-  const pid_t his = as_stranger([&] {
+  const pid_t his = as_other_user([&] {
     PacketLinkOptions options = shared(40);
     options.interface = "v1";
     auto link = packet_link_open(options);
@@ -217,7 +217,7 @@ TEST_F(fanout_strangers, two_users__two_groups_and_each_his_frames) {
 }
 
 // A process that could not open a packet socket gets none: the same user may lack that right.
-TEST_F(fanout_strangers, same_user__gets_nothing_without_a_packet_socket_of_his_own) {
+TEST_F(fanout_unknown_peers, same_user__gets_nothing_without_a_packet_socket_of_his_own) {
   const Neighbour member(1, 1);
   const std::string name = group_name(0);
   const auto asks = [&](int shown) {
@@ -232,7 +232,7 @@ TEST_F(fanout_strangers, same_user__gets_nothing_without_a_packet_socket_of_his_
   EXPECT_TRUE(share_get(name).whole());
   // A socket of another network counts for nothing: a process that may open one there may lack the right
   // here.
-  const pid_t elsewhere = as_stranger([&] {
+  const pid_t elsewhere = as_other_user([&] {
     if (::seteuid(0) != 0) return 1;
     const OwnFd connection = name_connect(name);
     if (::unshare(CLONE_NEWNET) != 0) return 2;
@@ -245,7 +245,7 @@ TEST_F(fanout_strangers, same_user__gets_nothing_without_a_packet_socket_of_his_
 }
 
 // Counts go backwards. The process must not load a table again and again until they fit.
-TEST_F(fanout_strangers, garbage_in_the_counts__who_enters_ends) {
+TEST_F(fanout_unknown_peers, garbage_in_the_counts__who_enters_ends) {
   auto a = open("v0");
   auto first = open("v1", shared(1));
   const FanoutShare share = share_get(group_name(0));
@@ -267,7 +267,7 @@ TEST_F(fanout_strangers, garbage_in_the_counts__who_enters_ends) {
 
 // A group lasts as long as one of its processes. The kernel gives the index of a removed interface to a new
 // one, if it is asked to.
-TEST_F(fanout_strangers, interface_made_anew__its_endpoints_hear) {
+TEST_F(fanout_unknown_peers, interface_made_anew__its_endpoints_hear) {
   const unsigned v0 = ::if_nametoindex("v0"), v1 = ::if_nametoindex("v1");
   const Neighbour remains(10, 2);
   auto stays = open("v1", shared(1)), leaves = open("v1", shared(2));
@@ -284,7 +284,7 @@ TEST_F(fanout_strangers, interface_made_anew__its_endpoints_hear) {
 }
 
 // The names of dead members once said which members live.
-TEST_F(fanout_strangers, board__nobody_can_keep_it_from_the_living) {
+TEST_F(fanout_unknown_peers, board__nobody_can_keep_it_from_the_living) {
   auto a = open("v0");
   auto dead = std::make_unique<Neighbour>(10, 2);
   auto link = open("v1", shared(1));
@@ -303,7 +303,7 @@ TEST_F(fanout_strangers, board__nobody_can_keep_it_from_the_living) {
 }
 
 // Another process had the ring of the member before, and may still write there.
-TEST_F(fanout_strangers, ring__what_does_not_lie_in_its_slot_is_dropped) {
+TEST_F(fanout_unknown_peers, ring__what_does_not_lie_in_its_slot_is_dropped) {
   auto a = open("v0");
   auto link = open("v1", shared(1));
   const RingGeometry geometry = ring_geometry(1500, 64, 32U << 20);
@@ -345,7 +345,7 @@ std::vector<Range> mapped(const std::string& name) {
   return found;
 }
 
-TEST_F(fanout_strangers, forked_child__keeps_what_it_has_where_the_parent_had_rings) {
+TEST_F(fanout_unknown_peers, forked_child__keeps_what_it_has_where_the_parent_had_rings) {
   auto a = open("v0");
   auto link = open("v1", shared(1));
   std::vector<Range> ranges = mapped("socket:");
@@ -371,7 +371,7 @@ TEST_F(fanout_strangers, forked_child__keeps_what_it_has_where_the_parent_had_ri
   expect_own_frames(*a, {{1, link.get()}});
 }
 
-TEST_F(fanout_strangers, forked_while_another_thread_opens__the_child_opens_its_own) {
+TEST_F(fanout_unknown_peers, forked_while_another_thread_opens__the_child_opens_its_own) {
   auto a = open("v0");
   Neighbour stopped(10, 1);
   stopped.stop();  // so that a newcomer waits for an answer
