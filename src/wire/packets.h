@@ -101,7 +101,7 @@ enum Flags : std::uint8_t {
   kFlagPage = 16,        // RNDV, NOTIFY: the region's page is not 0
   kFlagBulk = 32,        // PULL: answer by the bulk path. PROBE: came by it; in a reply: one came by it
   kFlagBulkProbe = 64,   // PULL: show that my bulk path is reached. PROBE, MEDIUM: frames went by it
-  kFlagBell = 128,       // PULL: announce an answer by the bulk path
+  kFlagAnnounce = 128,   // PULL: announce an answer by the bulk path
 };
 
 struct Head {

@@ -110,7 +110,7 @@ TEST_F(HubTest, gone__a_successor_is_reached_by_the_next_frame) {
   expect_frames(a, next, 2, 1);
 }
 
-TEST_F(HubTest, sleep__the_writer_rings_the_bell_once) {
+TEST_F(HubTest, sleep__the_writer_notifies_once) {
   send(a, b, 1);
   b.turn();
   EXPECT_TRUE(b->fall_asleep());

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kMtu = 9000;
 const std::size_t kBatch = wire::gso_batch_frames(kMtu - 28);
 
-class BulkBellTest : public PairTest {
+class BulkAnnounceTest : public PairTest {
  protected:
   void SetUp() override {
     const auto config = [](std::uint8_t host) {
@@ -72,7 +72,7 @@ TEST(BulkAnnouncedBefore, at_the_beginning_of_a_batch_and_long_enough_before_the
   }
 }
 
-TEST_F(BulkBellTest, the_end_is_announced_ahead_of_its_last_frames) {
+TEST_F(BulkAnnounceTest, the_end_is_announced_ahead_of_its_last_frames) {
   exchange(*a, to_b, *b, 300000);
   ASSERT_EQ(rings(), 1U) << sent;
   EXPECT_GE(after_last(), 160U * 1024 / 9000);
@@ -81,13 +81,13 @@ TEST_F(BulkBellTest, the_end_is_announced_ahead_of_its_last_frames) {
 
 // A link sends bulk path frames before frames of its own. Without a flush a sleeping receiver would be woken
 // only at the end.
-TEST_F(BulkBellTest, an_announcement_does_not_wait_for_what_follows_it) {
+TEST_F(BulkAnnounceTest, an_announcement_does_not_wait_for_what_follows_it) {
   exchange(*a, to_b, *b, 300000);
   ASSERT_EQ(rings(), 1U) << sent;
   EXPECT_TRUE(left_at_once);
 }
 
-TEST_F(BulkBellTest, a_long_message_rings_midway_too) {
+TEST_F(BulkAnnounceTest, a_long_message_is_announced_midway_too) {
   exchange(*a, to_b, *b, 1 << 20);
   EXPECT_EQ(rings(), 2U) << sent;
   const std::size_t first = sent.find('!'), replies = sent.size() - 2;
@@ -96,7 +96,7 @@ TEST_F(BulkBellTest, a_long_message_rings_midway_too) {
   EXPECT_LT(first, replies / 4);
 }
 
-TEST_F(BulkBellTest, messages_in_a_row_do_not) {
+TEST_F(BulkAnnounceTest, messages_in_a_row_do_not) {
   constexpr std::size_t kMessages = 6, kLength = 1 << 20;
   std::vector<Request*> receives;
   for (std::size_t i = 0; i < kMessages; i++) {
@@ -109,7 +109,7 @@ TEST_F(BulkBellTest, messages_in_a_row_do_not) {
 }
 
 // The answer was announced before all of it came, and nothing else would wake a sleeping receiver then.
-TEST_F(BulkBellTest, an_announced_answer_is_awaited_until_it_is_whole) {
+TEST_F(BulkAnnounceTest, an_announced_answer_is_awaited_until_it_is_whole) {
   network.faults.hold_bulk = true;
   Bytes& in = room(300000);
   Request* r = receive(*b, in, 5);
@@ -128,7 +128,7 @@ TEST_F(BulkBellTest, an_announced_answer_is_awaited_until_it_is_whole) {
   EXPECT_EQ(wait(*b, r).status, Status::success);
 }
 
-TEST_F(BulkBellTest, an_announcement_that_comes_late_is_of_no_interest) {
+TEST_F(BulkAnnounceTest, an_announcement_that_comes_late_is_of_no_interest) {
   network.faults.late = [](const Bytes& frame) { return is_announcement(frame) ? TimeNs{100'000} : 0; };
   exchange(*a, to_b, *b, 300000);
   (*b)->bulk_came();
@@ -139,10 +139,10 @@ TEST_F(BulkBellTest, an_announcement_that_comes_late_is_of_no_interest) {
 }
 
 // The data of a pull are held back, so that the pull runs and all its answers are missing.
-class BulkAnswerTest : public BulkBellTest {
+class BulkAnswerTest : public BulkAnnounceTest {
  protected:
   void SetUp() override {
-    BulkBellTest::SetUp();
+    BulkAnnounceTest::SetUp();
     network.faults.hold_bulk = true;
     incoming = receive(*b, room(300000), 5);
     send(*a, to_b, message(300000), 5);
@@ -235,7 +235,7 @@ TEST_F(BulkAnswerTest, none_by_a_bulk_that_failed) {
 
 // For a peer without the feature, the announcement follows the answer and names none. It waits for one poll
 // at most.
-TEST_F(BulkBellTest, who_does_not_know_it_is_not_told_ahead) {
+TEST_F(BulkAnnounceTest, who_does_not_know_it_is_not_told_ahead) {
   to_b->agreed.features &= static_cast<std::uint16_t>(~wire::kFeatureAhead);
   exchange(*a, to_b, *b, 300000);
   ASSERT_EQ(rings(), 1U) << sent;
@@ -243,7 +243,7 @@ TEST_F(BulkBellTest, who_does_not_know_it_is_not_told_ahead) {
 }
 
 // All of a message that can be requested at once is requested, whether a wake-up comes half-way or not.
-TEST_F(BulkBellTest, a_bell_midway_costs_no_turn) {
+TEST_F(BulkAnnounceTest, an_announcement_midway_costs_no_turn) {
   std::size_t midway = 0;
   for (std::size_t length = 260'000; length < 2'000'000; length += 37'000) {
     for (const std::uint32_t blocks : {1U, 2U, 4U}) {

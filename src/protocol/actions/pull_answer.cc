@@ -32,8 +32,8 @@ void pull_reply_send(State& s, Peer& p, const Request& r, const wire::Pull& pull
   const std::uint32_t frames = (pull.first_frame_offset + left + range.unit - 1) / range.unit;
   const std::uint32_t batch = wire::gso_batch_frames(range.unit + wire::kBulkHeader + peer_overhead(p));
   const bool alone = again || (!by_bulk && bulk_alone(s, p));
-  const bool rings = by_bulk && (pull.flags & wire::kFlagBell);
-  const bool ahead = rings && (p.agreed.features & wire::kFeatureAhead);
+  const bool announces = by_bulk && (pull.flags & wire::kFlagAnnounce);
+  const bool ahead = announces && (p.agreed.features & wire::kFeatureAhead);
   const std::uint32_t rings_at =
       pull.frame_index + wire::bulk_announced_before(frames, std::max(batch, 1U), range.unit);
   while (left > 0) {
@@ -66,7 +66,7 @@ void pull_reply_send(State& s, Peer& p, const Request& r, const wire::Pull& pull
     offset += length;
     room = range.unit;
   }
-  if (rings && !ahead) bulk_announce(s, p);
+  if (announces && !ahead) bulk_announce(s, p);
 }
 
 void pull_answer(State& s, Peer& p, const Request& r, const wire::Pull& request, std::uint32_t unit) {

@@ -41,7 +41,7 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   if (pull.by_bulk && p.bulk.in) {
     packet.flags |= wire::kFlagBulk;
     s.transfers.pulls_by_bulk = true;
-    if (ask == Ask::plain && s.pulling.sleeping) packet.flags |= wire::kFlagBell;
+    if (ask == Ask::plain && s.pulling.sleeping) packet.flags |= wire::kFlagAnnounce;
   } else if (p.agreed.intra_node_frame == 0) {
     s.transfers.pulls_by_link = true;
   }

@@ -46,7 +46,7 @@ return function(proto)
   flag("quiet", "Quiet: the last frame of the answer is not urgent", 0x10)
   flag("bulk", "Bulk path", 0x20)
   flag("bulk_probe", "Bulk path probe", 0x40)
-  flag("bell", "Bell: announce an answer by the bulk path", 0x80)
+  flag("announce", "Announce the end of an answer by the bulk path", 0x80)
 
   -- The matching header.
   f.length = ProtoField.uint32("omx.length", "Length", dec)

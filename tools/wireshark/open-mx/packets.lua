@@ -13,7 +13,7 @@ return function(f, types, Peers)
   end
 
   local flag_fields = { f.flag_urgent, f.flag_checksum, f.flag_header_ext, f.flag_gap, f.flag_quiet, f.flag_bulk,
-    f.flag_bulk_probe, f.flag_bell }
+    f.flag_bulk_probe, f.flag_announce }
   local function show_flags(frame, tree, offset, p)
     if not p.extended then
       frame:show(tree, f.unread, offset, 1)
@@ -24,7 +24,7 @@ return function(f, types, Peers)
     local sub = frame:show(tree, f.flags, offset, 1)
     if not sub then return end
     local names = {}
-    for i, name in ipairs({ "urgent", "checksum", "header extension", "gap", "quiet", "bulk path", "bulk path probe", "bell" }) do
+    for i, name in ipairs({ "urgent", "checksum", "header extension", "gap", "quiet", "bulk path", "bulk path probe", "announce" }) do
       sub:add(flag_fields[i], frame:range(offset, 1))
       if name == "gap" and (p.type == 40 or p.type == 43) then name = "unscheduled" end
       if name == "gap" and p.type == 64 then name = "rail" end
