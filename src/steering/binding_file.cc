@@ -27,7 +27,7 @@ constexpr int kMxFailure = 2;
 constexpr std::uint64_t kEndpointMost = 255;
 constexpr const char* kComment =
     "# Where Open-MX moves a thread that opens an endpoint, with OMX_PROCESS_BINDING=file. Written by omx\n"
-    "# prepare-binding from the receive queues of this host as they were then; write it anew when they "
+    "# prepare-binding from the receive queues of this host as they were then; write it again when they "
     "change.\n"
     "# Of each line, board (MAC address), ep (endpoint number) and mask (processors, hexadecimal) count; irq "
     "is\n"

@@ -121,7 +121,7 @@ Placement place_by_file(const BindingSetting& setting, const PlacedEndpoint& end
     return l.board == endpoint.board && l.endpoint == endpoint.endpoint;
   });
   if (line == lines->end())
-    return refuse(fmt::format("{} has no line for board {} ep {}; omx prepare-binding writes it anew", file,
+    return refuse(fmt::format("{} has no line for board {} ep {}; omx prepare-binding writes it again", file,
                               mac_format(endpoint.board), endpoint.endpoint));
   const std::vector<int> possible = surroundings.possible();
   std::vector<int> processors;

@@ -11,7 +11,7 @@ tl::unexpected<Failure> absent() {
   return fail(
       kFailure,
       "this build has no AF_XDP: install the packages clang, bpftool, libbpf-dev and libxdp-dev and build "
-      "Open-MX anew, beginning with cmake, or set OMX_LINK=ethernet");
+      "Open-MX again, beginning with cmake, or set OMX_LINK=ethernet");
 }
 
 }  // namespace

@@ -183,7 +183,7 @@ Result<Endpoint*> EndpointOpening::open(const OpenOptions& options) {
 Result<std::uint32_t> EndpointOpening::id_wanted(const OpenOptions& options) const {
   if (mark_.forked()) {
     return fail(kMxFailure,
-                "this process was forked from one that uses Open-MX; initialise it anew here (mx_finalize, "
+                "this process was forked from one that uses Open-MX; initialise it again here (mx_finalize, "
                 "mx_init) or call exec");
   }
   if (options.board != kAnyBoard && options.board >= boards_.found().size()) {

@@ -9,7 +9,7 @@ namespace {
 tl::unexpected<Failure> absent() {
   return fail(2,
               "this build has no XDP program: install the packages clang, bpftool and libbpf-dev, and build "
-              "Open-MX anew, beginning with cmake");
+              "Open-MX again, beginning with cmake");
 }
 
 }  // namespace

@@ -171,8 +171,8 @@ TEST_F(fanout_group, all_killed__nothing_is_left) {
   const std::string text{std::istreambuf_iterator<char>(names), {}};
   EXPECT_EQ(text.find("@omx/"), std::string::npos) << text;
   auto a = open("v0");
-  auto anew = open("v1", shared(10));
-  expect_own_frames(*a, {{10, anew.get()}});
+  auto again = open("v1", shared(10));
+  expect_own_frames(*a, {{10, again.get()}});
 }
 
 TEST_F(fanout_group, all_stopped__a_newcomer_needs_none_of_them) {

@@ -267,7 +267,7 @@ TEST_F(fanout_unknown_peers, garbage_in_the_counts__who_enters_ends) {
 
 // A group lasts as long as one of its processes. The kernel gives the index of a removed interface to a new
 // one, if it is asked to.
-TEST_F(fanout_unknown_peers, interface_made_anew__its_endpoints_hear) {
+TEST_F(fanout_unknown_peers, interface_made_again__its_endpoints_hear) {
   const unsigned v0 = ::if_nametoindex("v0"), v1 = ::if_nametoindex("v1");
   const Neighbour remains(10, 2);
   auto stays = open("v1", shared(1)), leaves = open("v1", shared(2));
