@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Large messages of several senders to one receiver (docs/explanation/pulls.md). Simulation measures the
 // effect on a network (tests/simulation/engine/scale_test.cc). These tests examine the rules one by one.
+#include "protocol/state/pull_window.h"
+
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {
@@ -53,6 +55,25 @@ TEST_F(PullScheduleTest, window__bounds_what_all_senders_together_have_in_flight
   EXPECT_EQ(schedule().in_flight, 0U);
   EXPECT_EQ(schedule().senders, 0U);
   EXPECT_TRUE(schedule().turns.empty());
+}
+
+TEST_F(PullScheduleTest, share__is_kept_for_as_long_as_the_sender_may_take) {
+  open_senders(2);
+  State& s = (*receiver)->state();
+  Peer& p = *(*receiver)->find_peer(Network::nic_of(1), 0);
+  p.tx.trip = {};
+  s.pulling.rtt = 50'000;  // of others, which may be nearer
+  s.pulling.senders = 1;
+  EXPECT_EQ(pull_share_kept(s, p), 20 * kMillisecond);
+  s.pulling.senders = 2;
+  EXPECT_EQ(pull_share_kept(s, p), 5 * kMillisecond) << "others wait";
+  EXPECT_EQ(pull_share_kept_least(s), 250'000U) << "some may have to give theirs back sooner";
+  p.tx.trip.measured(network.now, 100'000);
+  EXPECT_EQ(pull_share_kept(s, p), 400'000U);
+  p.tx.trip = {};
+  p.tx.trip.measured(network.now, 20 * kMillisecond);
+  EXPECT_EQ(pull_share_kept(s, p), 40 * kMillisecond);
+  s.pulling.senders = 0;
 }
 
 // A sleeping receiver is woken when the message is whole, or when half of the window has come

@@ -24,6 +24,17 @@ TEST(RoundTrip, patience__follows_what_answers_take) {
   EXPECT_GT(trip.patience(), 40 * kMillisecond) << "answers that vary";
 }
 
+// After the loss of the first request a peer on the same switch is known as one with the first clean answer.
+TEST(RoundTrip, waited__is_a_bound_until_something_is_measured) {
+  RoundTrip trip;
+  trip.waited(20 * kMillisecond);
+  EXPECT_TRUE(trip.known());
+  EXPECT_EQ(trip.least(), 0U);
+  EXPECT_EQ(trip.patience(), 60 * kMillisecond);
+  trip.measured(0, 50 * kMicrosecond);
+  EXPECT_EQ(trip.patience(), 150 * kMicrosecond);
+}
+
 TEST(RoundTrip, measured__times_of_any_length) {
   RoundTrip trip;
   trip.measured(0, 0);

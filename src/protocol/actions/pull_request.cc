@@ -128,7 +128,7 @@ PullBlock& block_add(State& s, Pull& pull, std::uint32_t frames) {
   block.first = pull.next_frame;
   block.frames = frames;
   block.missing = frames == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << frames) - 1;
-  block.end_missed = block.repeated = block.repeated_again = false;
+  block.end_missed = block.repeated = block.repeated_again = block.unscheduled = false;
   block.untouched = true;
   block.rail = 0;
   block.asked = s.pulling.asked;
@@ -154,7 +154,7 @@ void pull_ask(State& s, Pull& pull, std::uint32_t frames, std::uint8_t rail) {
 
 void pull_await(State& s, Pull& pull, std::uint32_t frames) {
   PullBlock& block = block_add(s, pull, frames);
-  block.repeated = true;  // the time of the answer tells nothing
+  block.repeated = block.unscheduled = true;  // the time of the answer tells nothing
   if (pull.blocks_max < kPullBlocksMax) pull.blocks_max++;
   if (pull.by_bulk) {
     s.transfers.pulls_by_bulk = true;

@@ -182,7 +182,7 @@ void pulls_ask(State& s) {
     Pull& pull = *p->rx.pulls_wanting.front();
     const auto rail = rail_of_turn(s, pull);
     if (!rail) {
-      s.timers.arm_by(schedule.timer, s.now + pull_share_kept(schedule));
+      s.timers.arm_by(schedule.timer, s.now + pull_share_kept_least(s));
       if (!rails_used(s)) return;
       p = schedule.turns.next(*p);  // there may be room on another board
       continue;
@@ -195,9 +195,9 @@ void pulls_ask(State& s) {
 }
 
 void pull_schedule_timer(State& s) {
-  const TimeNs kept = pull_share_kept(s.pulling);
   for (Pull* pull = s.transfers.pull_list.front(); pull; pull = s.transfers.pull_list.next(*pull)) {
-    if (s.now >= std::max(pull->last_reply, pull->last_asked) + kept) pull_uncharge_all(s, *pull);
+    if (s.now >= std::max(pull->last_reply, pull->last_asked) + pull_share_kept(s, *pull->peer))
+      pull_uncharge_all(s, *pull);
   }
   pulls_ask(s);
 }

@@ -41,6 +41,7 @@ struct PullBlock {
   bool repeated = false;                // some of it was asked for more than once ...
   bool repeated_again = false;          // ... more than twice
   bool untouched = true;                // no reply yet
+  bool unscheduled = false;             // comes without having been asked for
   std::uint8_t rail = 0;                // board by which it was asked for last
   TimeNs asked_at = 0, asked_last = 0;  // first, and last for missing frames
   TimeNs passed_at = 0;                 // when frames of a later request came first; 0: not so far

@@ -28,6 +28,8 @@ constexpr TimeNs kRttMost = 5 * kMillisecond;
 constexpr unsigned kRttTimes = 4;
 constexpr TimeNs kRttPeriod = 1000 * kMillisecond;
 constexpr TimeNs kShareKept = 5 * kMillisecond, kShareKeptLeast = kMillisecond / 4;
+// For a sender whose distance is not known, if others do not wait for the window.
+constexpr TimeNs kShareKeptUnknown = 20 * kMillisecond;
 // The receive ring holds a window. Data that are still on a long path need no room there.
 constexpr TimeNs kLongWay = 1 * kMillisecond;
 constexpr std::uint32_t kWindowMost = 64U << 20;
@@ -145,10 +147,17 @@ void lateness_measure(const State& s, const Pull& pull, const PullBlock& block) 
   if (first || s.now - block.asked_last < trip.least() / 2) trip.overtaken(s.now, s.now - block.passed_at);
 }
 
-// Measures the time from a request to its first answer. That time is not known if the request was repeated.
+// Measures the time from a request to its first answer. The time of a repeated request is an upper bound,
+// which is taken until a round trip has been measured. Otherwise later requests would be repeated too soon.
 void answer_measure(State& s, Pull& pull, const PullBlock& block) {
   Peer& p = *pull.peer;
-  if (!block.untouched || block.repeated) return;
+  if (!block.untouched || block.unscheduled) return;
+  if (block.repeated) {
+    // With several boards `asked_at` is the time of the last request.
+    if (!p.tx.trip.known() && !p.rails)
+      p.tx.trip.waited(std::min(s.now - block.asked_at, s.config.resend_delay_max));
+    return;
+  }
   PullPort& port = s.pulling.port(block.rail);
   const TimeNs took = s.now - block.asked_at, least = rtt_least(port);
   rtt_measured(port, s.now, std::min(took, least == kNever ? kNever : std::max(kRttMost, kRttTimes * least)));
@@ -157,8 +166,26 @@ void answer_measure(State& s, Pull& pull, const PullBlock& block) {
 
 }  // namespace
 
-TimeNs pull_share_kept(const PullSchedule& schedule) {
-  return std::clamp(schedule.rtt * 4, kShareKeptLeast, std::max(kShareKept, schedule.rtt * 2));
+namespace {
+
+TimeNs share_kept(TimeNs trip) {
+  return std::clamp(trip * 4, kShareKeptLeast, std::max(kShareKept, trip * 2));
+}
+
+// Returns how long a sender at an unknown distance keeps its share.
+TimeNs share_kept_unknown(const PullSchedule& schedule) {
+  return schedule.senders > 1 ? kShareKept : kShareKeptUnknown;
+}
+
+}  // namespace
+
+TimeNs pull_share_kept(const State& s, const Peer& p) {
+  const TimeNs kept = share_kept(std::max(s.pulling.rtt, p.tx.trip.smoothed()));
+  return p.tx.trip.known() ? kept : std::max(kept, share_kept_unknown(s.pulling));
+}
+
+TimeNs pull_share_kept_least(const State& s) {
+  return s.pulling.rtt > 0 ? share_kept(s.pulling.rtt) : share_kept_unknown(s.pulling);
 }
 
 namespace {

@@ -18,8 +18,11 @@ inline constexpr TimeNs kRateTime = kMillisecond / 2, kRateKept = 200 * kMillise
 
 void pull_uncharge_all(State& s, Pull& pull);
 void pull_charge(State& s, Pull& pull, std::uint32_t frames, unsigned rail);
-// Returns how long a sender that does not answer keeps its share of the window.
-TimeNs pull_share_kept(const PullSchedule& schedule);
+// Returns how long a sender that does not answer keeps its share of the window. That is long before its
+// distance is known, because it may be far.
+TimeNs pull_share_kept(const State& s, const Peer& p);
+// Returns how soon the first of all senders may have to give its share back.
+TimeNs pull_share_kept_least(const State& s);
 // Returns the nanoseconds until `bytes` more have come by the port, as far as that is known.
 std::uint64_t pull_time_of(const PullPort& port, std::uint64_t rate, std::uint64_t bytes);
 // Returns whether a pull is asked for by several boards.

@@ -15,6 +15,7 @@ class RoundTrip {
   // Takes the time from a packet to its answer.
   void measured(TimeNs now, TimeNs took) {
     advance(now);
+    if (least_ == kNone) smoothed_ = 0;  // what waited() knew was only a bound
     least_ = std::min(least_, clipped(took));
     waited(took);
   }

@@ -78,6 +78,22 @@ TEST(Path, sleeping_receiver__does_not_overrun_a_slow_way) {
   EXPECT_LT(r.resent_share, 0.2);
 }
 
+TEST(Path, start__of_many_messages_does_not_overrun_a_far_way) {
+  for (const TimeNs delay : {10 * kMillisecond, 100 * kMillisecond}) {
+    for (const bool sleeps : {false, true}) {
+      PathOptions options = path(delay, 0, 0);
+      options.bits_per_second = 200'000'000;
+      options.sleeps = sleeps;
+      options.warm_up = 0;
+      options.time = 60 * delay;
+      const PathResult r = path_run(options);
+      EXPECT_EQ(r.failure, "");
+      EXPECT_GE(r.bytes_per_second, 0.7 * r.tcp_bytes_per_second) << delay << " " << sleeps;
+      EXPECT_LT(r.resent_share, 0.3) << delay << " " << sleeps;
+    }
+  }
+}
+
 TEST(Path, far__fills_the_way) {
   PathOptions options = path(100 * kMillisecond, 0, 0);
   options.time = 5000 * kMillisecond;
