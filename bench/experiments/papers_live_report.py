@@ -48,7 +48,7 @@ TABLE1_NOTES = (
     "Allgather of 64 KiB blocks, 4 ranks: Open MPI's algorithm (neighbor exchange, for both transports) sends 128 KiB at a time after its first step, which "
     "go by rendezvous here. Measured apart (medians of 3 to 7 runs in one session, whose figures scatter by 20 %): blocks of 32 KiB, whose pieces are sent "
     "unscheduled, 74 us to TCP's 86; of 64 KiB 222 us to 182. With a ring instead, whose pieces are 64 KiB, Open-MX takes 308 us and TCP 523. But to send 128 "
-    "KiB of unscheduled data (`OMX_LANE_RNDV_THRESHOLD=131072`) gains little, 259 instead of 270 us, so the rendezvous is not all of it, and the rest is unexplained. "
+    "KiB of unscheduled data (`OMX_BULK_RNDV_THRESHOLD=131072`) gains little, 259 instead of 270 us, so the rendezvous is not all of it, and the rest is unexplained. "
     "Allgatherv has the same pieces; the rounds of Reduce_scatter do not agree.",
     "The paper's Bcast and Reduce of 4 MB lose to TCP (of Bcast: \"it is not clear why\"). Open MPI chooses the algorithms of operations by size and ranks, alike for both transports; "
     "sums are added by the processor in both.",

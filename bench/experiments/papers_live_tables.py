@@ -172,7 +172,7 @@ PINGPONG = Section("[J] Fig. 9 and 12, [I] Fig. 11: IMB Pingpong", [
     Row("128 KiB to 4 MiB, helper thread over processor, mean", 30, "%", mean_of([
         faster((JUMBO, "pingpong", "processor", k * KIB), (JUMBO, "pingpong", "helper", k * KIB)) for k in (128, 256, 512, 1024, 2048, 4096)])),
 ], ("The paper's Open-MX had nothing like TCP's segmentation offload and paid for each frame. Ours hands the kernel batches of frames by UDP, which a virtual cable "
-    "never cuts. *By frames* (`OMX_UDP_LANE=0`) is the paper's way.",
+    "never cuts. *By frames* (`OMX_UDP_BULK=0`) is the paper's way.",
     "1114 MiB/s is close to the line rate (1186) of the papers' cable. Ours has none: it is as fast as the processors copy.",
     "[I] also measured without a registration cache. Neither packet sockets nor UDP register memory, so there is nothing to measure.",
     "1 Gbit/s, and \"not tuned\" (interrupts coalesced), are not here: a virtual cable has neither a rate nor interrupts."), tuple(

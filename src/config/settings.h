@@ -72,7 +72,8 @@ struct Settings {
   bool disable_shared = false;
   IntraNodeSettings intra_node;
   std::int64_t any_endpoint = -1;  // OMX_ANY_ENDPOINT
-  std::uint32_t own_hooks = 4;  // OMX_OWN_HOOKS: endpoints of an interface that are in no packet fanout group
+  std::uint32_t own_sockets =
+      4;  // OMX_OWN_SOCKETS: endpoints of an interface that are in no packet fanout group
   std::uint32_t endpoints_max = 256;  // OMX_ENDPOINTS_MAX, per board, <= 256
   WaitSettings waiting;
   steering::BindingSetting binding;      // OMX_PROCESS_BINDING
@@ -80,7 +81,7 @@ struct Settings {
   LinkKind link = LinkKind::automatic;   // OMX_LINK
   XdpSettings xdp;
   std::uint16_t udp_port = 27200;  // OMX_UDP_PORT: of endpoint 0; the next 511 follow
-  bool udp_bulk = true;            // OMX_UDP_LANE: large messages by UDP beside the frames
+  bool udp_bulk = true;            // OMX_UDP_BULK: large messages by UDP beside the frames
   CopySettings copy;
   Placement placement = Placement::automatic;  // OMX_PLACEMENT
   std::uint32_t ring_frames = 1024;            // OMX_RING_FRAMES

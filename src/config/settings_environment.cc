@@ -51,7 +51,10 @@ constexpr std::string_view kOthers[] = {
 
 bool known(std::string_view name) {
   const auto settings = tunables();
-  const auto is_name = [name](const Tunable& tunable) { return name == tunable.variable; };
+  const auto is_name = [name](const Tunable& tunable) {
+    const auto former = tunable_former_names(tunable);
+    return name == tunable.variable || std::find(former.begin(), former.end(), name) != former.end();
+  };
   const auto is_other = [name](std::string_view other) {
     return other.back() == '_' ? name.starts_with(other) : name == other;
   };

@@ -42,11 +42,19 @@ std::string_view unquote(std::string_view value) {
   return value;
 }
 
+bool has_key(const Tunable& tunable, std::string_view key) {
+  if (!tunable.in_file) return false;
+  if (tunable_key(tunable.variable) == key) return true;
+  const auto former = tunable_former_names(tunable);
+  return std::any_of(former.begin(), former.end(),
+                     [&](const std::string& alias) { return tunable_key(alias) == key; });
+}
+
 const Tunable* tunable_find_key(std::string_view key) {
-  for (const Tunable& tunable : tunables()) {
-    if (tunable.in_file && tunable_key(tunable) == key) return &tunable;
-  }
-  return nullptr;
+  const auto all = tunables();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Tunable& tunable) { return has_key(tunable, key); });
+  return found == all.end() ? nullptr : &*found;
 }
 
 std::string unknown_key_text(std::string_view key) {
@@ -56,7 +64,7 @@ std::string unknown_key_text(std::string_view key) {
   if (tunable_find_key(lower)) return fmt::format("unknown key \"{}\"; write \"{}\"", shown(key), lower);
   std::vector<std::string> keys;
   for (const Tunable& tunable : tunables())
-    if (tunable.in_file) keys.push_back(tunable_key(tunable));
+    if (tunable.in_file) keys.push_back(tunable_key(tunable.variable));
   const std::vector<std::string_view> views(keys.begin(), keys.end());
   if (const std::string_view meant = nearest_word(lower, views); !meant.empty())
     return fmt::format("unknown key \"{}\"; did you mean \"{}\"?", shown(key), meant);
@@ -101,13 +109,10 @@ Result<void> file_apply(const std::string& text, const std::string& path, Settin
   return {};
 }
 
-// Applies the first alias that is set to a valid value. Other aliases may belong to other software.
-void aliases_apply(const GetEnv& getenv, const Tunable& tunable, Settings& settings) {
-  std::string_view aliases = tunable.aliases;
-  while (!aliases.empty()) {
-    const std::size_t space = std::min(aliases.find(' '), aliases.size());
-    const std::string alias(aliases.substr(0, space));
-    aliases.remove_prefix(std::min(space + 1, aliases.size()));
+// Applies the first name of MX that is set to a valid value. Other software owns those names, so they must
+// not keep a program from starting.
+void mx_names_apply(const GetEnv& getenv, const Tunable& tunable, Settings& settings) {
+  for (const std::string& alias : tunable_mx_names(tunable)) {
     const char* value = getenv(alias.c_str());
     if (!value || !*value) continue;
     if (tunable.parse(value, settings)) return origin_set(settings, tunable, alias + " in the environment");
@@ -119,15 +124,21 @@ void aliases_apply(const GetEnv& getenv, const Tunable& tunable, Settings& setti
 Result<void> environment_apply(const GetEnv& getenv, Settings& settings) {
   for (const Tunable& tunable : tunables()) {
     if (!tunable.in_file) continue;  // OMX_CONFIG was handled before
+    std::string name = tunable.variable;
     const char* value = getenv(tunable.variable);
+    for (const std::string& former : tunable_former_names(tunable)) {
+      if (value) break;
+      name = former;
+      value = getenv(former.c_str());
+    }
     if (!value) {
-      if (!settings.ignore_mx_env) aliases_apply(getenv, tunable, settings);
+      if (!settings.ignore_mx_env) mx_names_apply(getenv, tunable, settings);
     } else if (!tunable.parse(value, settings)) {
       return fail(kMxFailure,
-                  fmt::format("{}=\"{}\" in the environment is not accepted; give {}, or unset it",
-                              tunable.variable, shown(value), tunable.accepted()));
+                  fmt::format("{}=\"{}\" in the environment is not accepted; give {}, or unset it", name,
+                              shown(value), tunable.accepted()));
     } else {
-      origin_set(settings, tunable, "environment");
+      origin_set(settings, tunable, name == tunable.variable ? "environment" : name + " in the environment");
     }
   }
   return {};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loads settings: built-in defaults, then the configuration file, then the environment. In the environment
-// OMX_* names come first, then their MX_* aliases unless OMX_IGNORE_MX_ENV=1. The names are in
-// docs/spec/protocol.md 19.1. A malformed value fails with the variable or file:line, the value, and what is
-// accepted. So does an unknown key in the file. Other software uses MX_ names as well, so empty ones count
-// as unset, and malformed ones are warnings.
+// OMX_* names come first, then names that a setting had before, then those of MX unless OMX_IGNORE_MX_ENV=1.
+// The names are in docs/reference/settings.md and docs/spec/protocol.md 19.1. A malformed value fails with
+// the variable or file:line, the value, and what is accepted. So does an unknown key in the file. Other
+// software uses MX_ names as well, so empty ones count as unset, and malformed ones are warnings.
 #pragma once
 
 #include <functional>

@@ -14,7 +14,7 @@ std::vector<SettingRow> settings_rows(const Settings& settings) {
     const Tunable& tunable = tunables()[i];
     SettingRow row{
         tunable.variable, tunable.aliases, tunable.help, tunable.print(settings), "", tunable.accepted(), ""};
-    if (tunable.in_file) row.key = tunable_key(tunable);
+    if (tunable.in_file) row.key = tunable_key(tunable.variable);
     if (i < settings.origins.size()) row.origin = settings.origins[i];
     // Two rows may set one field.
     const bool untouched = !tunable.in_file || row.value == tunable.print(defaults);

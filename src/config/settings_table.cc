@@ -301,8 +301,8 @@ constexpr Tunable kTunables[] = {
     row<Number<&S::discovery_ms, 0, 600000>>(
         "OMX_DISCOVERY_MS", "", "milliseconds that a look-up may ask other hosts for a name; 0 = never ask"),
     row<Number<&S::endpoints_max, 1, 256>>("OMX_ENDPOINTS_MAX", "", "number of endpoints on each board"),
-    row<Number<&S::own_hooks, 0, 256>>(
-        "OMX_OWN_HOOKS", "",
+    row<Number<&S::own_sockets, 0, 256>>(
+        "OMX_OWN_SOCKETS", "OMX_OWN_HOOKS",
         "endpoints of an interface with packet sockets of their own; later ones share a group; 256 = all"),
     row<AnyEndpoint>("OMX_ANY_ENDPOINT", "", "endpoint that is opened if the program asks for any"),
     row<ContextIds>("OMX_CTXIDS", "",
@@ -342,18 +342,18 @@ constexpr Tunable kTunables[] = {
     row<Number<&S::udp_port, 1024, 65024>>("OMX_UDP_PORT", "",
                                            "first of the 512 UDP ports for the endpoints of an interface, if "
                                            "messages go by UDP; must be the same on all hosts"),
-    row<Boolean<&S::udp_bulk>>("OMX_UDP_LANE", "",
+    row<Boolean<&S::udp_bulk>>("OMX_UDP_BULK", "OMX_UDP_LANE",
                                "1 = large messages go by UDP in batches, if both ends are in one IP network"),
-    row<Boolean<&Config::coalesce>>("OMX_PACK", "",
+    row<Boolean<&Config::coalesce>>("OMX_COALESCE", "OMX_PACK",
                                     "1 = short messages in a burst share frames, as do requests, reports and "
                                     "acknowledgements of large ones; only to peers that set it, too"),
     row<Bytes<&Config::rndv_threshold, 128, kGiB>>("OMX_RNDV_THRESHOLD", "",
                                                    "larger messages go by rendezvous"),
     row<Bytes<&Config::bulk_rndv_threshold, 128, kGiB>>(
-        "OMX_LANE_RNDV_THRESHOLD", "",
+        "OMX_BULK_RNDV_THRESHOLD", "OMX_LANE_RNDV_THRESHOLD",
         "larger messages go by rendezvous to peers that take frames in batches by UDP, if this is higher"),
     row<Bytes<&Config::unscheduled_bytes, 0, 65536>>(
-        "OMX_UNASKED_BYTES", "",
+        "OMX_UNSCHEDULED_BYTES", "OMX_UNASKED_BYTES",
         "bytes of a large message that may leave before its receiver asks for them; 0 = none"),
 
     // Reliability.
@@ -461,8 +461,35 @@ std::span<const Tunable> tunables() {
   return kTunables;
 }
 
-std::string tunable_key(const Tunable& tunable) {
-  std::string key = tunable.variable + 4;
+namespace {
+
+constexpr std::string_view kOwnPrefix = "OMX_";
+// A name of Open-MX 1.x, which counts like those of MX.
+constexpr std::string_view kOlder = "OMX_SHARED_RNDV_THRESHOLD";
+
+std::vector<std::string> aliases_of(const Tunable& tunable, bool own) {
+  std::vector<std::string> found;
+  for (std::string_view all = tunable.aliases; !all.empty();) {
+    const std::size_t space = std::min(all.find(' '), all.size());
+    const std::string_view alias = all.substr(0, space);
+    all.remove_prefix(std::min(space + 1, all.size()));
+    if ((alias.starts_with(kOwnPrefix) && alias != kOlder) == own) found.emplace_back(alias);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> tunable_former_names(const Tunable& tunable) {
+  return aliases_of(tunable, true);
+}
+
+std::vector<std::string> tunable_mx_names(const Tunable& tunable) {
+  return aliases_of(tunable, false);
+}
+
+std::string tunable_key(std::string_view variable) {
+  std::string key(variable.substr(kOwnPrefix.size()));
   for (char& c : key) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return key;
 }

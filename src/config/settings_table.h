@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/settings.h"
 
@@ -12,7 +13,7 @@ namespace omx::runtime {
 
 struct Tunable {
   const char* variable;  // "OMX_..."; the key in the file is this without OMX_, in lower case
-  const char* aliases;   // MX_ names with spaces between them, or ""
+  const char* aliases;   // other names with spaces between them, or ""
   const char* help;
   bool (*parse)(std::string_view text,
                 Settings& settings);  // returns false if the text is not accepted; then nothing is changed
@@ -24,6 +25,10 @@ struct Tunable {
 std::span<const Tunable> tunables();
 
 // Returns the key in the file: "spin_us" for OMX_SPIN_US.
-std::string tunable_key(const Tunable& tunable);
+std::string tunable_key(std::string_view variable);
+// Returns the names that a setting had before. They mean the same as its own name, also in the file.
+std::vector<std::string> tunable_former_names(const Tunable& tunable);
+// Returns the names of MX and of Open-MX 1.x, which other software may set, too.
+std::vector<std::string> tunable_mx_names(const Tunable& tunable);
 
 }  // namespace omx::runtime

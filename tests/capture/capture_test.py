@@ -256,7 +256,7 @@ def look_at_a_flood(omx):
 def inside(omx):
     with tempfile.TemporaryDirectory() as folder:
         for name, layout, environment in (("omx", 1, []), ("mxoe", 0, ["OMX_WIRE_MODE=mxoe"]), ("udp", 1, ["OMX_LINK=udp"]),
-                                          ("checksum", 1, ["OMX_CHECKSUM=1", "OMX_UDP_LANE=0"])):
+                                          ("checksum", 1, ["OMX_CHECKSUM=1", "OMX_UDP_BULK=0"])):
             path = os.path.join(folder, name)
             total = record(omx, path, environment)
             frames = frames_of(path)

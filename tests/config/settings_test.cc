@@ -192,6 +192,36 @@ TEST(settings_load, environment__mx_names_ignored) {
   }
 }
 
+TEST(settings_load, former_names__mean_the_same) {
+  const auto file = load("udp_lane = 0\nlane_rndv_threshold = 16K\npack = 0\n", {});
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_FALSE(file->udp_bulk);
+  EXPECT_EQ(file->protocol.bulk_rndv_threshold, 16384U);
+  EXPECT_FALSE(file->protocol.coalesce);
+
+  // They are ours, so the switch for names of MX does not concern them.
+  const auto s = load("unscheduled_bytes = 1000",
+                      {{"OMX_IGNORE_MX_ENV", "1"}, {"OMX_UNASKED_BYTES", "2000"}, {"OMX_OWN_HOOKS", "7"}});
+  ASSERT_TRUE(s) << s.error().message;
+  EXPECT_EQ(s->protocol.unscheduled_bytes, 2000U);
+  EXPECT_EQ(s->own_sockets, 7U);
+}
+
+TEST(settings_load, former_names__the_new_one_wins) {
+  const auto s = load("", {{"OMX_UDP_LANE", "0"}, {"OMX_UDP_BULK", "1"}});
+  ASSERT_TRUE(s) << s.error().message;
+  EXPECT_TRUE(s->udp_bulk);
+}
+
+TEST(settings_load, former_names__mistakes_are_told) {
+  EXPECT_EQ(error_of(load("", {{"OMX_PACK", "maybe"}})),
+            "OMX_PACK=\"maybe\" in the environment is not accepted; give 0 or 1, or unset it");
+  EXPECT_NE(error_of(load("udp_lane = 1\nudp_bulk = 0\n", {})).find("was set in line 1 already"),
+            std::string::npos);
+  const char* environment[] = {"OMX_UDP_LANE=1", "OMX_SHARED_RNDV_THRESHOLD=4096", nullptr};
+  EXPECT_TRUE(settings_unknown(environment).empty());
+}
+
 // Other software owns those names, so they must not keep a program from starting.
 TEST(settings_load, environment__empty_mx_name_is_unset) {
   const auto s =

@@ -7,7 +7,7 @@ import time
 
 from stage import LAB, MAC, Failure, end_steady, finish_pair, must_run, pair, scenario, steady  # noqa: E402
 
-SHARED = {"OMX_OWN_HOOKS": "0"}
+SHARED = {"OMX_OWN_SOCKETS": "0"}
 RANGES = [(8 * i + 8, 8) for i in range(4)]  # of endpoints, each used by one process at a time
 
 
@@ -17,7 +17,7 @@ class Neighbour:
     def __init__(self, lab, host, first, count, own="0", processes=1):
         self.lab, self.host, self.processes = lab, host, processes
         self.arguments = f"{first} {count} {processes}"
-        self.process = subprocess.Popen([str(LAB), "exec", host, "--", "env", f"OMX_OWN_HOOKS={own}", f"OMX_HOSTNAME={host}",
+        self.process = subprocess.Popen([str(LAB), "exec", host, "--", "env", f"OMX_OWN_SOCKETS={own}", f"OMX_HOSTNAME={host}",
                                          str(lab.bin / "bench/omx_idle_endpoints"), *self.arguments.split()],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 

@@ -92,7 +92,7 @@ def copy_engine(lab):
 def placed(lab, placement, *more, **env):
     """Large messages by frames alone, until a way to receive them into their final place was seen, or found by
     trying."""
-    env = {"OMX_UDP_LANE": "0", "OMX_PLACEMENT": placement, "OMX_RING_BYTES": "4M", "OMX_VERBOSE": "2", **env}
+    env = {"OMX_UDP_BULK": "0", "OMX_PLACEMENT": placement, "OMX_RING_BYTES": "4M", "OMX_VERBOSE": "2", **env}
     soaks = steady(lab, env, "--seed", 14, *more)
     if placement == "auto":
         hear(soaks, "tried now", 120)
@@ -317,7 +317,7 @@ def sleepers(lab):
         found = re.search(rf"(\d+) {label}$", counters, re.MULTILINE)
         return int(found[1]) if found else 0
 
-    by_frames = count("Sleeps Ended by a Frame") + count("Sleeps Ended by a Marked Frame") + count("Sleeps Ended by Announced Data")
+    by_frames = count("Sleeps Ended by a Frame") + count("Sleeps Ended by a Solicited Frame") + count("Sleeps Ended by Announced Data")
     if count("Link UDP Batches Received") < 100 or by_frames < 100:
         raise Failure(f"no bulk path or no sleeps, so not a test: {counters}")
     # Some deadlines end sleeps in any case.

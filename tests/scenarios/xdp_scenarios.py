@@ -11,7 +11,7 @@ import time
 from stage import (MAC, SCENARIOS, Failure, await_counter, end_steady, finish, finish_pair, killed_under_load, must_run,
                    scenario, steady, storm)
 
-XDP = {"OMX_LINK": "xdp", "OMX_UDP_LANE": "0"}
+XDP = {"OMX_LINK": "xdp", "OMX_UDP_BULK": "0"}
 MODES = {"native": "copy", "generic": "generic"}
 SWITCH = {"topology": "bridge"}
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string_view>
+
 namespace omx::tools {
 
 namespace {
@@ -17,6 +20,15 @@ TEST(counter_text, every_counter_is_explained_in_one_line) {
     EXPECT_LE(text->meaning.size(), 120U) << label;
   }
   EXPECT_EQ(counter_text_count(), counters.size()) << "a text without its counter";
+}
+
+// Two keys of the same name in one JSON object would hide one of the two values.
+TEST(counter_text, former_labels_name_no_counter_of_today) {
+  std::set<std::string_view> former;
+  for (const auto& [label, value] : counter_values({}))
+    if (const char* const before = counter_former_label(label)) former.insert(before);
+  EXPECT_EQ(former.size(), counter_renamed_count());
+  for (const std::string_view label : former) EXPECT_FALSE(counter_text(label)) << label;
 }
 
 TEST(counter_text, none_for_what_is_no_counter) {

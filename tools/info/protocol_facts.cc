@@ -51,7 +51,7 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t bulk, bool u
   const protocol::Config& config = settings.protocol;
   if (bytes <= wire::kSmallMax) {
     way.way = bytes <= wire::kTinyMax ? "tiny, in one frame" : "small, in one frame";
-    way.why = config.coalesce ? "messages in a burst share frames (OMX_PACK)" : "OMX_PACK=0";
+    way.why = config.coalesce ? "messages in a burst share frames (OMX_COALESCE)" : "OMX_COALESCE=0";
     return way;
   }
   const auto fragments = static_cast<std::uint32_t>((bytes + f.medium_frag - 1) / f.medium_frag);
@@ -63,7 +63,7 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t bulk, bool u
                                                             bulk - bulk_frag(bulk))
                                              : frames_text(fragments));
     way.why = by_bulk ? fmt::format(
-                            "up to OMX_LANE_RNDV_THRESHOLD={} once the bulk path is proven; before that, by "
+                            "up to OMX_BULK_RNDV_THRESHOLD={} once the bulk path is proven; before that, by "
                             "frames up to {}",
                             config.bulk_rndv_threshold, f.eager_max)
                       : fmt::format("up to OMX_RNDV_THRESHOLD={}", f.eager_max);
@@ -86,7 +86,7 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t bulk, bool u
   way.way = fmt::format("rendezvous, pulled in blocks of {} frames of {} bytes", f.pull_frames, f.pull_reply);
   if (udp) {
     way.copy = "processor";
-    way.why = "OMX_UDP_LANE=0";
+    way.why = "OMX_UDP_BULK=0";
     return way;
   }
   if (!ring && settings.link == runtime::LinkKind::xdp) {

@@ -87,7 +87,10 @@ void print_json(const std::vector<Reading>& readings, bool all) {
           json.field("command", r.endpoint.holder.command);
           json.object("counters", [&] {
             for (const auto& [label, value] : r.values) {
-              if (all || value) json.field(label, value);
+              if (!all && !value) continue;
+              json.field(label, value);
+              // Scripts that read the former label go on working.
+              if (const char* const former = counter_former_label(label)) json.field(former, value);
             }
           });
         });
@@ -114,8 +117,9 @@ std::vector<Reading> difference(std::vector<Reading> now, const std::vector<Read
 int counters_explain() {
   for (const CounterValue& counter : counter_values({})) {
     const CounterText* text = counter_text(counter.first);
-    fmt::print("{} ({})\n    {}\n", counter.first, text ? text->unit : "?",
-               text ? text->meaning : "not explained");
+    const char* const former = counter_former_label(counter.first);
+    fmt::print("{} ({})\n    {}{}\n", counter.first, text ? text->unit : "?",
+               text ? text->meaning : "not explained", former ? fmt::format("; was: {}", former) : "");
   }
   return kOk;
 }

@@ -27,11 +27,11 @@ constexpr CounterText kTexts[] = {
     {"Send Pull Reply", "packets", "pieces of large messages that this endpoint sends"},
     {"Send Pull Reply by UDP", "packets", "pieces of large messages that went by UDP, many in one call"},
     {"Send Coalesced Frame", "packets",
-     "frames that carried a burst of short messages (OMX_PACK), one count for each frame"},
+     "frames that carried a burst of short messages (OMX_COALESCE), one count for each frame"},
     {"Send Coalesced Packets", "frames",
      "frames that carried several requests, reports, acknowledgements or announcements"},
     {"Send Unscheduled Data", "messages",
-     "large messages whose first frames left unscheduled, before the receiver asked (OMX_UNASKED_BYTES)"},
+     "large messages whose first frames left unscheduled, before the receiver asked (OMX_UNSCHEDULED_BYTES)"},
     {"Send Kept until Received", "messages",
      "sent without data, because the peer had no room: it fetches the data when a receive matches"},
     {"Send MTU Probe", "packets", "padded probes that prove a frame size, a few for each peer"},
@@ -88,7 +88,7 @@ constexpr CounterText kTexts[] = {
      "pieces of large messages that the copy engine copied beside the processor (OMX_COPY_ENGINE)"},
     {"Pull Re-request after Gap", "packets", "later pieces came, so missing ones were requested again: loss"},
     {"Pull Re-request after Silence", "packets",
-     "no piece came for OMX_PULL_DELAY_MS: a loss, or the sender computes without progress"},
+     "no piece came for several round trips: a loss, or the sender computes without progress"},
     {"Pull Re-request by Another Rail", "packets",
      "blocks requested again by another board, because none came by the first"},
     {"Pull Given Up", "messages", "large messages that failed because their sender was silent too long"},
@@ -161,12 +161,13 @@ constexpr CounterText kTexts[] = {
     {"Sleeps Ended", "sleeps",
      "a waiting thread that slept in the kernel was woken; the next counters say by what"},
     {"Sleeps Ended by a Frame", "sleeps", "by any frame"},
-    {"Sleeps Ended by a Marked Frame", "sleeps", "in a stream, by a frame that its sender marked as urgent"},
+    {"Sleeps Ended by a Solicited Frame", "sleeps",
+     "in a stream, by a frame that its sender marked as urgent"},
     {"Sleeps Ended by Announced Data", "sleeps",
      "in a stream, by UDP data that a marked frame had announced"},
     {"Sleeps Ended by the Moderation Timer", "sleeps",
      "in a stream, by OMX_MODERATION_US: the sender marks no frames, or a marked frame was lost"},
-    {"Sleeps Deaf to Marked Frames", "sleeps",
+    {"Sleeps with Solicited Frames Masked", "sleeps",
      "ignored marked frames for some microseconds, because messages came close together "
      "(OMX_MODERATION=stream)"},
     {"Progress Thread Took Over", "times",
@@ -182,6 +183,29 @@ constexpr CounterText kTexts[] = {
     {"Local One-Copy Bytes", "bytes",
      "bytes of these reads; large messages without them took two copies (omx info says why)"},
     {"Local Peers Woken", "times", "a sleeping peer on this host was woken for a frame"},
+};
+
+struct Renamed {
+  std::string_view label;
+  const char* former;
+};
+constexpr Renamed kRenamed[] = {
+    {"Send Pull Reply by UDP", "Send Pull Reply by UDP Lane"},
+    {"Send Coalesced Frame", "Send Shared Frame"},
+    {"Send Coalesced Packets", "Send Gathered Packets"},
+    {"Send Unscheduled Data", "Send Data Unasked"},
+    {"Recv Unscheduled Data", "Recv Data Unasked"},
+    {"Recv Coalesced Frame", "Recv Shared Frame"},
+    {"Recv Coalesced Packets", "Recv Gathered Packets"},
+    {"Peer Given Up", "Partner Given Up"},
+    {"Peer Restarted", "Partner Restarted"},
+    {"UDP Bulk Path Given Up", "UDP Lane Given Up"},
+    {"Drop Unknown Peer", "Drop Unknown Partner"},
+    {"Link UDP Batches Sent", "Link UDP Trains Sent"},
+    {"Link UDP Batches Received", "Link UDP Trains Received"},
+    {"Sleeps Ended by a Solicited Frame", "Sleeps Ended by a Marked Frame"},
+    {"Sleeps with Solicited Frames Masked", "Sleeps Deaf to Marked Frames"},
+    {"Sleeps Ended by Announced Data", "Sleeps Ended by an Announced Lane"},
 };
 
 }  // namespace
@@ -209,10 +233,10 @@ std::vector<CounterValue> counter_values(const runtime::SharedCounters& counters
                                {"Link UDP Frames of One Peer Alone", l.frames_alone},
                                {"Sleeps Ended", counters.wakeups},
                                {"Sleeps Ended by a Frame", counters.wakeups_frame},
-                               {"Sleeps Ended by a Marked Frame", counters.wakeups_solicited},
+                               {"Sleeps Ended by a Solicited Frame", counters.wakeups_solicited},
                                {"Sleeps Ended by Announced Data", counters.wakeups_announced},
                                {"Sleeps Ended by the Moderation Timer", counters.wakeups_moderated},
-                               {"Sleeps Deaf to Marked Frames", counters.deferred},
+                               {"Sleeps with Solicited Frames Masked", counters.deferred},
                                {"Progress Thread Took Over", counters.takeovers}});
   const local::HubCounters& h = counters.local;
   values.insert(values.end(), {{"Local Frames Sent", h.frames_sent},
@@ -231,8 +255,18 @@ const CounterText* counter_text(std::string_view label) {
   return found == std::end(kTexts) ? nullptr : found;
 }
 
+const char* counter_former_label(std::string_view label) {
+  const auto* const found = std::find_if(std::begin(kRenamed), std::end(kRenamed),
+                                         [&](const Renamed& r) { return r.label == label; });
+  return found == std::end(kRenamed) ? nullptr : found->former;
+}
+
 std::size_t counter_text_count() {
   return std::size(kTexts);
+}
+
+std::size_t counter_renamed_count() {
+  return std::size(kRenamed);
 }
 
 }  // namespace omx::tools

@@ -51,7 +51,7 @@ void DataSocket::own_set(OwnFd fresh) {
 // Takes a licence for a hook again. If other endpoints took all licences meanwhile, this one exceeds the
 // interface's number of hooks.
 void DataSocket::licence_renew() {
-  licence_ = hook_licence(state_.index, options_.own_hooks);
+  licence_ = hook_licence(state_.index, options_.own_sockets);
 }
 
 }  // namespace omx::link

@@ -147,8 +147,8 @@ Result<std::unique_ptr<Transport>> packet_link_open(const PacketLinkOptions& opt
   }
   warn_if_down(name, state.up);
 
-  const bool shares = options.own_hooks < kAllHooks && !options.all_frames;
-  OwnFd licence = shares ? hook_licence(state.index, options.own_hooks) : OwnFd();
+  const bool shares = options.own_sockets < kAllHooks && !options.all_frames;
+  OwnFd licence = shares ? hook_licence(state.index, options.own_sockets) : OwnFd();
   if (shares && !licence.open()) {
     if (auto link = shared_open(fd.get(), options, state)) return std::unique_ptr<Transport>(std::move(link));
     log(LogLevel::info, "{} endpoint {}: no place among the sockets of others; takes a hook of its own", name,

@@ -19,7 +19,7 @@ struct PacketLinkOptions {
   bool all_frames = false;     // no endpoint filter (tools, raw endpoint)
   // This many endpoints of the interface have a protocol hook of their own. Later ones share a hook
   // (fanout_group.h). From kAllHooks on, the endpoints are not counted.
-  std::uint32_t own_hooks = kAllHooks;
+  std::uint32_t own_sockets = kAllHooks;
   std::uint32_t ring_frames = 1024;  // receive slots; rounded so that the ring stays below ring_bytes
   std::uint32_t ring_bytes = 32U << 20;
   std::uint32_t batch = 32;  // frames per send call

@@ -23,7 +23,7 @@ Result<std::unique_ptr<link::Transport>> frames_open(const Settings& settings, c
   options.ring_bytes = settings.ring_bytes;
   options.udp = bulk;
   // To see frames for endpoints that no process has open, the endpoint needs a filter of its own.
-  options.own_hooks = settings.protocol.mode == wire::Mode::mxoe ? link::kAllHooks : settings.own_hooks;
+  options.own_sockets = settings.protocol.mode == wire::Mode::mxoe ? link::kAllHooks : settings.own_sockets;
   if (settings.link == LinkKind::xdp) return link::xdp_link_open(xdp_options(settings, std::move(options)));
   return link::packet_link_open(options);
 }

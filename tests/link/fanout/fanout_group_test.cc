@@ -90,7 +90,7 @@ TEST_F(fanout_group, licence__the_first_have_hooks_of_their_own) {
   std::map<unsigned, Transport*> all;
   for (unsigned e = 0; e < 6; e++) {
     PacketLinkOptions options = shared(e);
-    options.own_hooks = 4;
+    options.own_sockets = 4;
     links.push_back(open("v1", options));
     all[e] = links.back().get();
   }
@@ -99,7 +99,7 @@ TEST_F(fanout_group, licence__the_first_have_hooks_of_their_own) {
   all.erase(0);
   links[0].reset();  // its licence is free
   PacketLinkOptions options = shared(9);
-  options.own_hooks = 4;
+  options.own_sockets = 4;
   links[0] = open("v1", options);
   all[9] = links[0].get();
   EXPECT_EQ(hooks_of(all), 5U);

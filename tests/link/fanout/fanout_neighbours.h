@@ -52,7 +52,7 @@ inline PacketLinkOptions shared(unsigned endpoint) {
   PacketLinkOptions options;
   options.endpoint = static_cast<std::uint8_t>(endpoint);
   options.ring_frames = 64;
-  options.own_hooks = 0;
+  options.own_sockets = 0;
   return options;
 }
 

@@ -63,7 +63,7 @@ def since(before, now):
 def measure(lab, endpoint, *options):
     """omx perf from h1 to an endpoint of h2, every byte checked, and by frames only."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("OMX_", "MX_"))}
-    environment = dict(plain, OMX_UDP_LANE="0")
+    environment = dict(plain, OMX_UDP_BULK="0")
     server = subprocess.Popen(
         [harness.LAB, "exec", "--name", lab.name, "h2", "--", OMX, "perf", "--once", "--endpoint", str(endpoint)],
         stdout=subprocess.PIPE, text=True, env=environment)
