@@ -44,6 +44,15 @@ TEST(perf_pace, a_slow_machine_does_what_fits_the_time) {
   EXPECT_EQ(pace.next(10000, 0.001), 1U);  // never 0
 }
 
+TEST(perf_pace, steps_are_long_in_comparison_with_the_round_trip) {
+  for (const auto& [round_trip, messages] : {std::pair(0.01, 200U), std::pair(0.0001, 50U)}) {
+    PerfPace pace(round_trip);
+    pace.took(100, 1.0);
+    EXPECT_EQ(pace.next(10000), messages);
+    EXPECT_EQ(pace.next(10000, 0.2), 20U) << "no longer than there is time";
+  }
+}
+
 TEST(perf_limit, holds_unless_iterations_were_asked_for) {
   PerfOptions options;
   EXPECT_EQ(perf_limit_s(options), 3);

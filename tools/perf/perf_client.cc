@@ -55,7 +55,7 @@ class Client {
         options_.iterations ? options_.iterations : default_iterations(options_.test, size);
 
     const double limit_s = perf_limit_s(options_);
-    PerfPace pace;
+    PerfPace pace(round_trip_s_);
     PerfProgress progress(size, iterations);
     if (auto r = warm_up(step, iterations, limit_s * kWarmUpShare, pace, progress); !r)
       return tl::unexpected(r.error());
@@ -117,7 +117,9 @@ class Client {
     PerfHello hello;
     hello.client = number_;
     // A synchronous hello fails if the server closes its endpoint before it has read the hello.
+    const Clock::time_point asked = Clock::now();
     const auto answer = ask(PerfKind::hello, hello, true);
+    round_trip_s_ = std::chrono::duration<double>(Clock::now() - asked).count();
     if (!answer && answer.error().mx_code == MX_TIMEOUT) {
       return fail(
           MX_TIMEOUT,
@@ -197,6 +199,7 @@ class Client {
   mx_endpoint_addr_t server_{};
   bool server_seen_ = false;
   std::uint32_t number_ = 0;
+  double round_trip_s_ = 0;  // of the hello
 };
 
 }  // namespace
