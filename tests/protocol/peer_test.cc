@@ -254,6 +254,36 @@ TEST_F(PeerTest, timeout__not_shorter_than_the_first_answer_takes) {
   }
 }
 
+TEST_F(PeerTest, timeout__a_peer_without_its_processor_for_some_milliseconds_is_kept) {
+  for (const std::size_t length : {8, 100000}) {
+    network.clear();
+    open({}, {});
+    (*a)->set_timeout(nullptr, kMillisecond);
+    Request* s = send(*a, to_b, message(length), 1, true);
+    network.run_for(5 * kMillisecond);
+    b->paused = true;
+    network.run_for(15 * kMillisecond);
+    b->paused = false;
+    (void)receive(*b, room(length), 1);
+    EXPECT_EQ(wait(*a, s).status, Status::success) << length;
+  }
+}
+
+TEST_F(PeerTest, timeout__of_a_millisecond_ends_a_dead_peer_soon_all_the_same) {
+  for (const bool extension : {true, false}) {
+    Config config;
+    config.extension = extension;
+    network.clear();
+    open(config, config);
+    (*a)->set_timeout(nullptr, kMillisecond);
+    Request* s = send(*a, to_b, message(100000), 1);
+    network.run_for(20 * kMillisecond);  // the message is announced and acknowledged
+    b->paused = true;
+    EXPECT_TRUE(
+        network.run_until([&] { return (*a)->done(s); }, extension ? 100 * kMillisecond : 3 * kSecond));
+  }
+}
+
 TEST_F(PeerTest, timeout__our_own_pause_is_not_the_peer_s_silence) {
   Config config;
   config.buffered_sends_max = 0;

@@ -190,8 +190,10 @@ void liveness_check(State& s, Peer& p, TimeNs& next) {
   if (!p.rx.partial.active && p.tx.await_notify.empty() && p.tx.unacked.empty() && p.tx.queued.empty() &&
       !awaits)
     return;
-  const TimeNs interval = ping_interval(s, patience);
-  // As in asked_without_answer(), the last ping was sent recently and had time to be answered.
+  // As in asked_without_answer(), the last ping was sent recently and had time to be answered, also by a peer
+  // that has no processor for some milliseconds.
+  const TimeNs interval =
+      std::max(ping_interval(s, patience), std::min(time_to_answer(s, p), s.config.keepalive_delay));
   const bool in_vain = p.liveness.pings_unanswered >= kPingsBeforeGivingUp &&
                        s.now + interval / 2 >= p.liveness.ping_due &&
                        s.now <= time_add(p.liveness.ping_due, 2 * interval);
@@ -200,7 +202,7 @@ void liveness_check(State& s, Peer& p, TimeNs& next) {
     return;
   }
   if (s.now >= p.liveness.last_heard + interval && s.now >= p.liveness.ping_due) {
-    if (p.rails && p.liveness.pings_unanswered > 0) rails_doubt(s, p, p.liveness.ping_due - interval);
+    if (p.rails && p.liveness.pings_unanswered > 0) rails_doubt(s, p, p.liveness.ping_sent);
     connect_ping(s, p);
     if (p.liveness.pings_unanswered < 255) p.liveness.pings_unanswered++;
     p.liveness.ping_due = s.now + interval;
