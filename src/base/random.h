@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A small seeded generator (xorshift64*): the same seed gives the same numbers on every machine.
+// A small seeded generator (xorshift64*): the same seed gives the same numbers on every machine. It is for
+// tests and simulation, not for secrets.
 #pragma once
 
 #include <cstddef>

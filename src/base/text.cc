@@ -28,7 +28,7 @@ bool control(std::string_view c) {
   return first == 0xC2 && static_cast<unsigned char>(c[1]) < 0xA0;
 }
 
-// Returns how many letters are left out, added, changed, or swapped with their neighbour.
+// Returns how many bytes must be left out, added, changed or swapped to turn `a` into `b`.
 std::size_t differences(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); j++) row[j] = j;

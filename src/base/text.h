@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Text from outside, prepared for messages to people.
+// Splits text from outside into words, and prepares it for messages.
 #pragma once
 
 #include <span>

@@ -21,7 +21,7 @@ std::string text_file_error(int error);
 
 // Returns the first line without its newline. Errors are as above.
 Expected<std::string, int> line_read(const std::string& path);
-// Returns the names in a folder, sorted ("2" before "10"). Returns none when there is no such folder.
+// Returns the names in a folder, sorted ("2" before "10"). Returns none if the folder cannot be read.
 std::vector<std::string> folder_list(const std::string& path);
 
 }  // namespace omx

@@ -7,7 +7,7 @@ namespace omx::mx {
 namespace {
 
 // The text for what only Myricom's boards have (docs/spec/mx-api.md 6).
-constexpr std::string_view kNoSuchNumber = "N/A (Open-MX)";
+constexpr std::string_view kNotAvailable = "N/A (Open-MX)";
 
 int mx_info(InfoQuery& query, mx_get_info_key_t key) {
   switch (key) {
@@ -18,7 +18,7 @@ int mx_info(InfoQuery& query, mx_get_info_key_t key) {
     case MX_MAX_NATIVE_ENDPOINTS:
       return query.number(query.settings().endpoints_max);
     case MX_NATIVE_REQUESTS:
-      return query.number(0xffffffff);
+      return query.number(0xffffffff);  // no limit
     case MX_COUNTERS_COUNT:
       return query.number(protocol::kCounterCount);
     case MX_COUNTERS_LABELS:
@@ -28,7 +28,7 @@ int mx_info(InfoQuery& query, mx_get_info_key_t key) {
     case MX_PRODUCT_CODE:
     case MX_PART_NUMBER:
     case MX_SERIAL_NUMBER:
-      return query.text(kNoSuchNumber);
+      return query.text(kNotAvailable);
     case MX_PORT_COUNT:
       return query.number(1);
     case MX_PIO_SEND_MAX:

@@ -114,9 +114,9 @@ struct ReceiveOp {
   // The source owes this message, so the engine watches the source. The receive fails when the source is
   // given up.
   bool awaited = false;
-  // The source was there before, so the engine connects to it while it is not connected ...
+  // Whether the engine connects to the source while it is not connected.
   bool reach = false;
-  // ... except to this instance, whose conversation with the application is over.
+  // The engine never connects to this instance, because its conversation with the application is over.
   std::uint32_t shunned = 0xFFFFFFFF;
   // Not pending: the source was given up. The receive takes a message that has arrived from the source, or
   // else ends with this status.

@@ -48,7 +48,7 @@ class FrameRing final : public Ring {
     return holds_ = ring_.mapped() && ring_.hold_prepare();
   }
   std::uint32_t held() const override { return ring_.held(); }
-  std::uint32_t room() const override { return holds_ ? ring_.geometry().slots() : 0; }
+  std::uint32_t slots() const override { return holds_ ? ring_.geometry().slots() : 0; }
   void give_back(std::uint64_t ticket) override { ring_.give_back_up_to(ticket); }
   // Makes a new ring. The old memory is unmapped, so a device that is late cannot reach it.
   void abandon() override { renew(true); }

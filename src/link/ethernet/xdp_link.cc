@@ -80,7 +80,7 @@ class XdpRing final : public Ring {
  public:
   bool hold_enable() override { return false; }
   std::uint32_t held() const override { return 0; }
-  std::uint32_t room() const override { return 0; }
+  std::uint32_t slots() const override { return 0; }
   void give_back(std::uint64_t) override {}
   void abandon() override {}
 };

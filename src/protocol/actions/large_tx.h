@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends RNDV and NOTIFY, which begin and end a large or synchronous message (docs/spec/protocol.md 8.1).
+// Sends RNDV, with which a sender announces a large or synchronous message, and its unscheduled data. Sends
+// NOTIFY, with which the receiver ends it (docs/spec/protocol.md 8.1, 8.2).
 #pragma once
 
 namespace omx::protocol {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sender's side of a large or synchronous message: a region that the receiver pulls from, RNDV, and the
-// NOTIFY that ends it (docs/spec/protocol.md 8.1).
+// Ends a large or synchronous send when the receiver's NOTIFY comes (docs/spec/protocol.md 8.1).
 #include "protocol/events/large.h"
 
 #include "protocol/actions/completion.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One source that the application probes again and again (watch.h).
+// A series of probes for one source and session (actions/watch.h).
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace omx::protocol {
 struct ProbeWatch {
   const Peer* peer = nullptr;
   std::uint32_t session = 0xFFFFFFFF, shunned = 0xFFFFFFFF;  // see ReceiveOp
-  bool reach = false;
-  TimeNs since = 0, last = 0;
+  bool reach = false;               // connect to the source while it is not connected
+  TimeNs since = 0, last = 0;       // start of the series; latest probe
   Status failed = Status::pending;  // how a receive would have ended; reported to the next probe
 };
 

@@ -84,7 +84,7 @@ protocol::Offload::Answer Copies::copy(const Copy& copy, std::uint64_t& ticket) 
   }
   if (!copy::offload_worth(policy_, engine_->capabilities(), copy.message_bytes, copy.bytes))
     return Answer::refused;
-  const std::uint32_t most = copy::slots_held_most(link_.ring()->room());
+  const std::uint32_t most = copy::slots_held_most(link_.ring()->slots());
   if (link_.ring()->held() >= most) completed();
   if (link_.ring()->held() >= most) return Answer::refused;
   const copy::Submission submission = engine_->submit(piece);
@@ -114,7 +114,7 @@ bool Copies::failed(std::uint64_t first, std::uint64_t last) const {
 void Copies::tend() {
   completed();
   // Frames that are not held wait behind those that are, and the ring must not run dry.
-  if (link_.ring()->held() > link_.ring()->room() / 2) wait(kNever);
+  if (link_.ring()->held() > link_.ring()->slots() / 2) wait(kNever);
   if (!abandon_ || engine_->outstanding() > 0) return;
   link_.ring()->abandon();
   abandon_ = false;

@@ -31,7 +31,7 @@ class Copies final : public protocol::Offload {
 
   // Returns whether large messages should come through the receive ring, rather than by paths from which the
   // kernel copies them.
-  bool ring() const { return ring_ && !*engine_->disabled_reason() && link_.ring()->room() > 0; }
+  bool ring() const { return ring_ && !*engine_->disabled_reason() && link_.ring()->slots() > 0; }
 
   // Which frames the protocol is handed from now on. `passing`: frames that will not stay, so nothing is
   // offloaded. `of_ring`: frames of the link's ring, which stay as long as copies need them.

@@ -90,7 +90,7 @@ void Churn::step() {
   } else if (what < 980) {
     random_.chance(0.5) ? crash(host) : restart(host);
   } else if (what < 985) {
-    partition();
+    network_regroup();
   } else if (what < 992) {
     run_for(random_.below(30) * kMillisecond);
   } else if (what < 996) {

@@ -58,7 +58,8 @@ void ChurnHosts::restart(std::uint32_t host) {
   contact_update();
 }
 
-void ChurnHosts::partition() {
+// Splits the network into two groups at random, or heals it.
+void ChurnHosts::network_regroup() {
   auto& groups = world_.faults().groups;
   groups.clear();
   if (random_.chance(0.6))

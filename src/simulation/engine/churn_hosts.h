@@ -18,7 +18,7 @@ class ChurnHosts : public ChurnCauses {
   void resume(std::uint32_t host);
   void crash(std::uint32_t host);
   void restart(std::uint32_t host);
-  void partition();
+  void network_regroup();
   void contact_update();
   void run_for(TimeNs time);
 };

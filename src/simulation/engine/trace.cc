@@ -19,7 +19,7 @@ std::string message(const wire::Message& m) {
   return fmt::format("number {} ack {} match {:#x}", number(m.seqnum), number(m.piggyack), m.match_info);
 }
 
-// Returns the fields of a frame. The frame does not say which layout it has, so omx is assumed.
+// Returns the fields of a frame. The frame does not name its wire mode, so `omx` is assumed.
 std::string details(const SimFrame& frame) {
   const wire::Frame in(frame.bytes);
   const std::byte* data = nullptr;
@@ -32,7 +32,7 @@ std::string details(const SimFrame& frame) {
       break;
     case wire::PacketType::medium:
       if (wire::Medium p; good(wire::decode_medium(in, wire::Mode::omx, true, p, &data)))
-        return fmt::format("{} fragment {} of {} bytes", message(p), p.frag_seqnum, p.length);
+        return fmt::format("{} fragment {}, message of {} bytes", message(p), p.frag_seqnum, p.length);
       break;
     case wire::PacketType::rndv:
       if (wire::Rndv p; good(wire::decode_rndv(in, true, p, &data)))

@@ -10,8 +10,8 @@
 
 namespace omx::simulation {
 
-// Returns "MEDIUM 3 of ..." as far as the header tells: type, numbers, lengths. Never fails: damaged frames
-// are shown as they are.
+// Returns "#7 0->1 MEDIUM number 1:37 ... (1052 bytes)", as far as the header tells. Never fails: damaged
+// frames are shown as they are.
 std::string frame_text(const SimFrame& frame);
 
 class Trace {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/random.h"
-#include "simulation/nic/measuring.h"
+#include "simulation/nic/measurement.h"
 
 namespace omx::simulation::nic {
 
@@ -64,7 +64,7 @@ class Collective {
   std::size_t count() const { return ranks_.size(); }
   bool here(std::uint32_t a, std::uint32_t b) const { return ranks_[a].host == ranks_[b].host; }
 
-  Measuring m_;
+  Measurement m_;
   const WorkOptions& options_;
   std::vector<Rank> ranks_;
   bool bad_ = false;

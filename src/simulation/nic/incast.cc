@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "base/random.h"
-#include "simulation/nic/measuring.h"
+#include "simulation/nic/measurement.h"
 
 namespace omx::simulation::nic {
 
@@ -124,7 +124,7 @@ class Incast {
     }
   }
 
-  Measuring m_;
+  Measurement m_;
   const WorkOptions& options_;
   Bytes out_;
   Random random_;

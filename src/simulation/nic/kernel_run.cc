@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "simulation/nic/kernels.h"
-#include "simulation/nic/measuring.h"
+#include "simulation/nic/measurement.h"
 
 namespace omx::simulation::nic {
 
@@ -156,7 +156,7 @@ class KernelRun {
     begin(i);
   }
 
-  Measuring m_;
+  Measurement m_;
   const WorkOptions& options_;
   std::vector<Worker> workers_;
   std::uint32_t ended_ = 0;

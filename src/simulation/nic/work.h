@@ -23,15 +23,15 @@ struct WorkOptions {
   double gap_ns = 0;  // of an incast: mean time between messages of all senders; 0: as fast as they can
 };
 
-// Results of the measured part, for both hosts together unless stated otherwise.
+// Results of the measured part, for all hosts together unless stated otherwise.
 struct WorkResult {
   std::string failure;  // empty: no failure
   double time_ns = 0;
   std::uint64_t messages = 0;  // ping-pong: both directions
   std::uint64_t frames = 0, interrupts = 0, dropped = 0;
-  std::uint64_t receiver_interrupts = 0;  // of the second host
+  std::uint64_t receiver_interrupts = 0;  // of Measurement::receiver()
   CacheCounts kernel, user;
-  double receiver_interrupt_ns = 0, receiver_process_ns = 0;  // time that cores of the second host were busy
+  double receiver_interrupt_ns = 0, receiver_process_ns = 0;  // time that cores of that host were busy
   // Latency of an incast, from the call that sends to the completed receive.
   double latency_us = 0, latency_p99_us = 0;
   std::uint64_t digest = 0;

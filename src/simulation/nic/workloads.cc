@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/random.h"
-#include "simulation/nic/measuring.h"
+#include "simulation/nic/measurement.h"
 #include "wire/layout.h"
 
 namespace omx::simulation::nic {
@@ -74,7 +74,7 @@ class Marks {
 }  // namespace
 
 WorkResult pingpong(const WorkOptions& options) {
-  Measuring m(options);
+  Measurement m(options);
   if (!m.ready()) return m.end(0);
   const Marks marks(m.network, options);
   const std::uint32_t total = options.iterations + kWarm;
@@ -112,7 +112,7 @@ WorkResult pingpong(const WorkOptions& options) {
 }
 
 WorkResult stream(const WorkOptions& options) {
-  Measuring m(options);
+  Measurement m(options);
   if (!m.ready()) return m.end(0);
   const Marks marks(m.network, options);
   const std::uint32_t warm = options.iterations / 10 + 1, total = options.iterations + warm;
@@ -157,7 +157,7 @@ WorkResult stream(const WorkOptions& options) {
 }
 
 WorkResult invalid(const WorkOptions& options) {
-  Measuring m(options);
+  Measurement m(options);
   if (!m.ready()) return m.end(0);
   Process& from = m.network.process(0);
   const std::uint64_t before = m.network.host(1).nic().counters().frames;

@@ -32,7 +32,7 @@ class packet_link_hold : public CableTest {
     a_ = open("v0");
     b_ = open("v1", {.interface = "v1", .ring_frames = 64});
     ASSERT_TRUE(b_->ring()->hold_enable());
-    room_ = b_->ring()->room();
+    room_ = b_->ring()->slots();
     ASSERT_GE(room_, 64U);
   }
   void send(std::size_t count) {

@@ -18,7 +18,7 @@ class FakeLink final : public QuietLink, public link::Ring {
   FakeLink() : QuietLink(1, 9000, {.ring = this}) {}
   bool hold_enable() override { return true; }
   std::uint32_t held() const override { return now_held; }
-  std::uint32_t room() const override { return 64; }
+  std::uint32_t slots() const override { return 64; }
   void give_back(std::uint64_t ticket) override { given_back = ticket; }
   void abandon() override { abandoned++; }
 

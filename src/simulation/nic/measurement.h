@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The common part of all workloads: connecting, measuring from begin() on, sending and receiving bytes.
+// Connects the simulated processes, and measures what a workload does between begin() and end().
 #pragma once
 
 #include <span>
@@ -9,9 +9,9 @@
 
 namespace omx::simulation::nic {
 
-class Measuring {
+class Measurement {
  public:
-  explicit Measuring(const WorkOptions& options);
+  explicit Measurement(const WorkOptions& options);
 
   bool ready() const { return result_.failure.empty(); }
   void begin();
@@ -38,11 +38,9 @@ class Measuring {
   // Returns the host whose load is measured: the second of two hosts, or the one that all others send to.
   std::uint32_t receiver() const { return options_.network.hosts == 0 ? 1 : 0; }
 
- protected:
+ private:
   const WorkOptions& options_;
   WorkResult result_;
-
- private:
   WorkResult totals();
   WorkResult before_;
   TimeNs started_ = 0;

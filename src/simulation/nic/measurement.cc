@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "simulation/nic/measuring.h"
+#include "simulation/nic/measurement.h"
 
 namespace omx::simulation::nic {
 
-Measuring::Measuring(const WorkOptions& options) : network(options.network), options_(options) {
+Measurement::Measurement(const WorkOptions& options) : network(options.network), options_(options) {
   if (!network.connect_all()) result_.failure = "not all processes connected";
 }
 
-WorkResult Measuring::totals() {
+WorkResult Measurement::totals() {
   WorkResult t;
   for (std::uint32_t h = 0; h < network.host_count(); h++) {
     Host& host = network.host(h);
@@ -29,12 +29,12 @@ WorkResult Measuring::totals() {
   return t;
 }
 
-void Measuring::begin() {
+void Measurement::begin() {
   before_ = totals();
   started_ = network.now();
 }
 
-WorkResult Measuring::end(std::uint64_t messages) {
+WorkResult Measurement::end(std::uint64_t messages) {
   if (!result_.failure.empty()) return result_;
   WorkResult r = totals();
   r.frames -= before_.frames;
@@ -53,8 +53,8 @@ WorkResult Measuring::end(std::uint64_t messages) {
   return r;
 }
 
-void Measuring::send(Process& from, protocol::Peer* to, std::span<std::byte> data, std::uint64_t match,
-                     bool synchronous, void* context) {
+void Measurement::send(Process& from, protocol::Peer* to, std::span<std::byte> data, std::uint64_t match,
+                       bool synchronous, void* context) {
   const protocol::Segment segment{data.data(), static_cast<std::uint32_t>(data.size())};
   protocol::SendOp op;
   op.peer = to;
@@ -65,7 +65,7 @@ void Measuring::send(Process& from, protocol::Peer* to, std::span<std::byte> dat
   if (!from.engine().send(network.now(), op)) result_.failure = "a send was refused";
 }
 
-void Measuring::receive(Process& at, std::span<std::byte> data, std::uint64_t match, void* context) {
+void Measurement::receive(Process& at, std::span<std::byte> data, std::uint64_t match, void* context) {
   const protocol::Segment segment{data.data(), static_cast<std::uint32_t>(data.size())};
   protocol::ReceiveOp op;
   op.segments = {&segment, 1};
