@@ -20,8 +20,8 @@ namespace omx::runtime {
 // sooner.
 inline protocol::Config protocol_defaults() {
   protocol::Config config;
-  config.peer_timeout = 300'000 * protocol::kMillisecond;
-  config.connect_timeout = 30'000 * protocol::kMillisecond;
+  config.reliability.peer_timeout = 300'000 * protocol::kMillisecond;
+  config.reliability.connect_timeout = 30'000 * protocol::kMillisecond;
   return config;
 }
 

@@ -36,6 +36,10 @@ inline protocol::Config& part_of(Settings& s) {
   return s.protocol;
 }
 template <>
+inline protocol::ReliabilityConfig& part_of(Settings& s) {
+  return s.protocol.reliability;
+}
+template <>
 inline IntraNodeSettings& part_of(Settings& s) {
   return s.intra_node;
 }

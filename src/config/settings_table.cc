@@ -15,6 +15,7 @@ namespace {
 
 using protocol::Config;
 using S = Settings;
+using Reliability = protocol::ReliabilityConfig;
 
 constexpr std::uint64_t kUs = 1000;
 constexpr std::uint64_t kMs = protocol::kMillisecond;
@@ -77,13 +78,13 @@ struct ResendsMax {
   static bool parse(std::string_view text, S& s) {
     const auto value = number_parse(text);
     if (!value || *value > kDayMs / kResendMs) return false;
-    s.protocol.peer_timeout = *value ? *value * kResendMs * kMs : protocol::kNever;
+    s.protocol.reliability.peer_timeout = *value ? *value * kResendMs * kMs : protocol::kNever;
     return true;
   }
   static std::string print(const S& s) {
-    if (s.protocol.peer_timeout == protocol::kNever) return "0";
+    if (s.protocol.reliability.peer_timeout == protocol::kNever) return "0";
     // 0 would mean no limit.
-    return std::to_string((s.protocol.peer_timeout + kResendMs * kMs - 1) / (kResendMs * kMs));
+    return std::to_string((s.protocol.reliability.peer_timeout + kResendMs * kMs - 1) / (kResendMs * kMs));
   }
   static std::string accepted() { return number_accepted(0, kDayMs / kResendMs) + "; 0 = no limit"; }
 };
@@ -360,43 +361,44 @@ constexpr Tunable kTunables[] = {
     row<Number<&Config::buffered_sends_max, 0, 1000000>>(
         "OMX_ZOMBIE_SEND", "MX_ZOMBIE_SEND MX_ZOMBIE",
         "sends that may complete before they are acknowledged"),
-    row<Number<&Config::notacked_max, 1, 8191>>(
+    row<Number<&Reliability::notacked_max, 1, 8191>>(
         "OMX_NOTACKED_MAX", "MX_IMM_ACK",
         "messages after which an acknowledgement is sent at once, to peers without the extension"),
-    row<Number<&Config::notacked_max_extended, 1, 8191>>(
+    row<Number<&Reliability::notacked_max_extended, 1, 8191>>(
         "OMX_NOTACKED_MAX_EXTENDED", "",
         "messages after which an acknowledgement is sent at once, to peers with the extension"),
     row<ResendsMax>("OMX_RESENDS_MAX", "MX_MAX_RETRIES",
                     "half seconds of silence after which a peer is given up"),
-    row<Duration<&Config::peer_timeout, kMs, 0, kDayMs, true>>(
+    row<Duration<&Reliability::peer_timeout, kMs, 0, kDayMs, true>>(
         "OMX_PEER_TIMEOUT_MS", "", "milliseconds of silence after which a peer is given up"),
-    row<Duration<&Config::connect_timeout, kMs, 0, kDayMs, true>>(
+    row<Duration<&Reliability::connect_timeout, kMs, 0, kDayMs, true>>(
         "OMX_CONNECT_TIMEOUT_MS", "", "milliseconds after which an unanswered connect ends"),
-    row<Duration<&Config::ack_delay, kUs, 1, 10'000'000>>(
+    row<Duration<&Reliability::ack_delay, kUs, 1, 10'000'000>>(
         "OMX_ACK_DELAY_US", "",
         "microseconds that an acknowledgement waits for a message, to peers without the extension"),
-    row<Duration<&Config::ack_delay_extended, kUs, 1, 10'000'000>>(
+    row<Duration<&Reliability::ack_delay_extended, kUs, 1, 10'000'000>>(
         "OMX_ACK_DELAY_EXTENDED_US", "",
         "microseconds that an acknowledgement waits for a message, to peers with the extension"),
-    row<Duration<&Config::resend_delay, kMs, 1, 600'000>>(
+    row<Duration<&Reliability::resend_delay, kMs, 1, 600'000>>(
         "OMX_RESEND_DELAY_MS", "",
         "milliseconds after which a message is sent again, to peers without the extension"),
-    row<Duration<&Config::resend_delay_extended, kMs, 1, 600'000>>(
+    row<Duration<&Reliability::resend_delay_extended, kMs, 1, 600'000>>(
         "OMX_RESEND_DELAY_EXTENDED_MS", "",
         "milliseconds after which a message is sent again, to peers with the extension, at first"),
-    row<Duration<&Config::resend_delay_least, kUs, 1, 600'000'000>>(
+    row<Duration<&Reliability::resend_delay_least, kUs, 1, 600'000'000>>(
         "OMX_RESEND_DELAY_LEAST_US", "",
         "later that delay follows the round trip, and is at least so many microseconds"),
-    row<Duration<&Config::resend_delay_max, kMs, 1, 600'000>>(
+    row<Duration<&Reliability::resend_delay_max, kMs, 1, 600'000>>(
         "OMX_RESEND_DELAY_MAX_MS", "",
         "milliseconds up to which the delay doubles when a message is sent again and again"),
-    row<Duration<&Config::pull_delay, kMs, 1, 600'000>>("OMX_PULL_DELAY_MS", "",
-                                                        "milliseconds until missing parts of a large message "
-                                                        "are requested again, peers without the extension"),
-    row<Duration<&Config::pull_delay_extended, kMs, 1, 600'000>>(
+    row<Duration<&Reliability::pull_delay, kMs, 1, 600'000>>(
+        "OMX_PULL_DELAY_MS", "",
+        "milliseconds until missing parts of a large message "
+        "are requested again, peers without the extension"),
+    row<Duration<&Reliability::pull_delay_extended, kMs, 1, 600'000>>(
         "OMX_PULL_DELAY_EXTENDED_MS", "",
         "milliseconds until missing parts are requested again, peers with the extension, at first"),
-    row<Duration<&Config::keepalive_delay, kMs, 1, 600'000>>(
+    row<Duration<&Reliability::keepalive_delay, kMs, 1, 600'000>>(
         "OMX_KEEPALIVE_MS", "",
         "milliseconds after which a silent peer that owes an answer is asked for a sign of life"),
 

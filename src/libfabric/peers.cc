@@ -184,7 +184,7 @@ void Peers::conversation_ended(const protocol::PeerNews& news) {
 }
 
 void Peers::unreached(const protocol::PeerNews& news) {
-  const TimeNs patience = endpoint_.domain().process().settings().protocol.peer_timeout;
+  const TimeNs patience = endpoint_.domain().process().settings().protocol.reliability.peer_timeout;
   unreached_.tell(news.peer, news.status, false, std::min(Unreached::connect_patience(), patience));
 }
 

@@ -38,7 +38,7 @@ Result<runtime::Process*> runtime_make() {
   if (!settings.protocol.extension)
     return fail(kMxFailure, "the extension of the wire format is off; libfabric's messages need it");
   // The time-out also holds for connects that the engine makes by itself.
-  settings.protocol.connect_timeout = parameters().connect_ms * protocol::kMillisecond;
+  settings.protocol.reliability.connect_timeout = parameters().connect_ms * protocol::kMillisecond;
   auto process = runtime::Process::create(settings);
   if (!process) return tl::unexpected(process.error());
   return process->release();

@@ -17,6 +17,40 @@ class MemoryShare;
 class Observer;
 struct History;
 
+// The bulk path (bulk_trust.cc).
+struct BulkConfig {
+  wire::BulkAddress address;       // where peers may send large messages, if present
+  std::uint32_t network_bits = 0;  // of the address that must agree with a peer's
+  bool at_nic = false;             // a peer must have the address that its NIC id is made of
+  bool fragments = true;           // fragments of medium messages are faster by the peer's bulk path too
+  std::uint32_t window = 0;        // bytes that may be in flight to our bulk path
+  std::uint64_t secret = 0;        // for answers to probes, which no other host may guess
+  // Asks for large messages by the bulk path, where the kernel, not an Offload, puts the data into their
+  // place.
+  bool pulls = true;
+};
+
+// With extended peers acknowledgements are sparser and retransmission is faster than with the reference's
+// constants, because selective acknowledgement says what is missing.
+struct ReliabilityConfig {
+  std::uint32_t notacked_max = 4;  // messages before an immediate acknowledgement; legacy peers
+  std::uint32_t notacked_max_extended = 32;
+  TimeNs ack_delay = 16 * kMillisecond;  // legacy peers
+  TimeNs ack_delay_extended = 1 * kMillisecond;
+  TimeNs resend_delay = 500 * kMillisecond;  // legacy peers
+  // Extended peers: the delay until their round trip has been measured, and the least delay after that.
+  TimeNs resend_delay_extended = 20 * kMillisecond;
+  TimeNs resend_delay_least = 3 * kMillisecond;
+  TimeNs resend_delay_max = 1000 * kMillisecond;
+  TimeNs peer_timeout = 500'000 * kMillisecond;  // a peer without a sign of life for this time is given up
+  TimeNs connect_timeout = kNever;  // a connect ends after this, or after the peer time-out if that is sooner
+  TimeNs pull_delay = 1000 * kMillisecond;         // legacy peers: re-request after this silence
+  TimeNs pull_delay_extended = 20 * kMillisecond;  // until the round trip has been measured
+  // The least delay after that. It is longer than the time in which a sender takes a repetition as needless.
+  TimeNs pull_patience_least = 3 * kMillisecond;
+  TimeNs keepalive_delay = 1000 * kMillisecond;  // check a silent peer that owes us progress
+};
+
 struct Config {
   // Identity.
   NicId nic = 0;
@@ -35,13 +69,7 @@ struct Config {
   bool parks = true;      // messages without room leave their data with the sender (parked.cc)
   bool coalesce = true;   // let peers send us bursts of short messages in one frame (coalescing)
 
-  // The bulk path (bulk_trust.cc).
-  wire::BulkAddress bulk_address;       // where peers may send large messages, if present
-  std::uint32_t bulk_network_bits = 0;  // of the address that must agree with a peer's
-  bool bulk_at_nic = false;             // a peer must have the address that its NIC id is made of
-  bool bulk_fragments = true;           // fragments of medium messages are faster by the peer's bulk path too
-  std::uint32_t bulk_window = 0;        // bytes that may be in flight to our bulk path
-  std::uint64_t bulk_secret = 0;        // for answers to probes, which no other host may guess
+  BulkConfig bulk;
 
   // The boards that the endpoint uses together (rails.cc), `nic` first. Empty: only `nic`. `mtu` holds for
   // all of them.
@@ -61,24 +89,7 @@ struct Config {
   bool self_as_others = false;
   std::uint32_t context_bits = 0, context_shift = 0;
 
-  // Reliability. With extended peers acknowledgements are sparser and retransmission is faster than with the
-  // reference's constants, because selective acknowledgement says what is missing.
-  std::uint32_t notacked_max = 4;  // messages before an immediate acknowledgement; legacy peers
-  std::uint32_t notacked_max_extended = 32;
-  TimeNs ack_delay = 16 * kMillisecond;  // legacy peers
-  TimeNs ack_delay_extended = 1 * kMillisecond;
-  TimeNs resend_delay = 500 * kMillisecond;  // legacy peers
-  // Extended peers: the delay until their round trip has been measured, and the least delay after that.
-  TimeNs resend_delay_extended = 20 * kMillisecond;
-  TimeNs resend_delay_least = 3 * kMillisecond;
-  TimeNs resend_delay_max = 1000 * kMillisecond;
-  TimeNs peer_timeout = 500'000 * kMillisecond;  // a peer without a sign of life for this time is given up
-  TimeNs connect_timeout = kNever;  // a connect ends after this, or after the peer time-out if that is sooner
-  TimeNs pull_delay = 1000 * kMillisecond;         // legacy peers: re-request after this silence
-  TimeNs pull_delay_extended = 20 * kMillisecond;  // until the round trip has been measured
-  // The least delay after that. It is longer than the time in which a sender takes a repetition as needless.
-  TimeNs pull_patience_least = 3 * kMillisecond;
-  TimeNs keepalive_delay = 1000 * kMillisecond;  // check a silent peer that owes us progress
+  ReliabilityConfig reliability;
   std::uint32_t buffered_sends_max =
       512;  // buffered sends: complete for the user before they are acknowledged
 
@@ -105,9 +116,6 @@ struct Config {
   DirectReader* direct = nullptr;
   // Copies arriving data (offload.h); usually nullptr.
   Offload* offload = nullptr;
-  // Asks for large messages by the bulk path (bulk_trust.cc), where the kernel, not an Offload, puts the data
-  // into their place.
-  bool bulk_pulls = true;
   // Reports what is matched with what (observer.h); usually nullptr.
   Observer* observer = nullptr;
   // Records the last events; nullptr: they are not recorded.

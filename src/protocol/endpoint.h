@@ -106,7 +106,7 @@ class Endpoint {
     TimeNs busy = 0;
   };
   Pace pull_pace() const;
-  // Changes Config::bulk_pulls.
+  // Changes BulkConfig::pulls.
   void set_bulk_pulls(bool allowed);
   // Returns whether messages wait for nothing but copies (Config::offload).
   bool copies_awaited() const;

@@ -69,8 +69,8 @@ std::string error_of(const Result<Settings>& settings) {
 TEST(settings_load, defaults) {
   const auto s = load("");
   ASSERT_TRUE(s) << s.error().message;
-  EXPECT_EQ(s->protocol.peer_timeout, 300'000 * protocol::kMillisecond);
-  EXPECT_EQ(s->protocol.connect_timeout, 30'000 * protocol::kMillisecond);
+  EXPECT_EQ(s->protocol.reliability.peer_timeout, 300'000 * protocol::kMillisecond);
+  EXPECT_EQ(s->protocol.reliability.connect_timeout, 30'000 * protocol::kMillisecond);
   EXPECT_EQ(s->protocol.mode, wire::Mode::omx);
   EXPECT_EQ(s->protocol.rndv_threshold, 32768U);
   EXPECT_EQ(s->protocol.max_endpoints, 256U);
@@ -154,7 +154,7 @@ TEST(settings_load, environment__wins_over_the_file_and_over_mx_names) {
                       {{"OMX_SPIN_US", "5"}, {"OMX_NOTACKED_MAX", "3"}, {"MX_IMM_ACK", "9"}});
   ASSERT_TRUE(s) << s.error().message;
   EXPECT_EQ(s->waiting.spin_us, 5U);
-  EXPECT_EQ(s->protocol.notacked_max, 3U);
+  EXPECT_EQ(s->protocol.reliability.notacked_max, 3U);
   EXPECT_EQ(s->protocol.buffered_sends_max, 7U);
 }
 
@@ -169,11 +169,11 @@ TEST(settings_load, environment__mx_names) {
   ASSERT_TRUE(s) << s.error().message;
   EXPECT_EQ(s->verbose, 1);
   EXPECT_EQ(s->protocol.buffered_sends_max, 0U);
-  EXPECT_EQ(s->protocol.notacked_max, 9U);
+  EXPECT_EQ(s->protocol.reliability.notacked_max, 9U);
   EXPECT_FALSE(s->errors_are_fatal);
   EXPECT_TRUE(s->disable_shared);
   EXPECT_TRUE(s->disable_self);
-  EXPECT_EQ(s->protocol.peer_timeout, 10'000 * protocol::kMillisecond);
+  EXPECT_EQ(s->protocol.reliability.peer_timeout, 10'000 * protocol::kMillisecond);
 }
 
 TEST(settings_load, environment__first_mx_name_wins) {
@@ -320,7 +320,7 @@ TEST(settings_load, values) {
 TEST(settings_load, peer_timeout__wins_over_resends) {
   const auto s = load("", {{"OMX_PEER_TIMEOUT_MS", "300"}, {"OMX_RESENDS_MAX", "1000"}});
   ASSERT_TRUE(s);
-  EXPECT_EQ(s->protocol.peer_timeout, 300 * protocol::kMillisecond);
+  EXPECT_EQ(s->protocol.reliability.peer_timeout, 300 * protocol::kMillisecond);
 }
 
 TEST(settings_rows, resends__a_short_timeout_is_not_shown_as_none) {
@@ -361,7 +361,7 @@ TEST(settings_load, progress_cpus__only_those_of_this_host) {
 TEST(settings_load, resends__infinite) {
   const auto s = load("resends_max = 0");
   ASSERT_TRUE(s);
-  EXPECT_EQ(s->protocol.peer_timeout, protocol::kNever);
+  EXPECT_EQ(s->protocol.reliability.peer_timeout, protocol::kNever);
 }
 
 TEST(settings_load, endpoints_max__reaches_the_engine) {

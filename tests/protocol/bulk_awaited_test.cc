@@ -18,7 +18,7 @@ class BulkAnnounceTest : public PairTest {
   void SetUp() override {
     const auto config = [](std::uint8_t host) {
       Config c = with_bulk(host, kMtu);
-      c.bulk_window = 2 << 20;
+      c.bulk.window = 2 << 20;
       return c;
     };
     open(config(1), config(2));

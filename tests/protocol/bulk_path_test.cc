@@ -12,7 +12,7 @@ TEST_F(BulkTest, large__goes_by_the_bulk_path_after_the_first) {
   make_known();
   const auto before = a->counters[Counter::send_pull_reply_bulk];
   exchange(*a, to_b, *b, 1000000);
-  EXPECT_EQ(a->bulk_to, b->endpoint->config().bulk_address);
+  EXPECT_EQ(a->bulk_to, b->endpoint->config().bulk.address);
   const auto unit = 1500U - 28 - 32;
   EXPECT_EQ(a->counters[Counter::send_pull_reply_bulk] - before, (1000000 + unit - 1) / unit);
   EXPECT_EQ(b->bulk_frames, 0U) << "its own direction was not tried";
@@ -190,7 +190,7 @@ TEST_F(BulkTest, fails__medium_messages_return_to_the_link) {
 
 TEST_F(BulkTest, other_network__is_not_used) {
   Config far = with_bulk(2);
-  far.bulk_address.ip[14] = 1;
+  far.bulk.address.ip[14] = 1;
   open(with_bulk(1), far);
   exchange(*a, to_b, *b, 100000);
   exchange(*a, to_b, *b, 100000);
@@ -216,14 +216,14 @@ TEST_F(BulkTest, restart__the_new_instance_has_another_bulk) {
   open_bulk_paths();
   make_known();
   Config next = with_bulk(2);
-  next.bulk_address.port = 5000;
+  next.bulk.address.port = 5000;
   next.session = 77;
   b = &network.restart(1, next);
   to_b = connect(network, *a, *b);
   to_a = connect(network, *b, *a);
   exchange(*a, to_b, *b, 100000);
   exchange(*a, to_b, *b, 100000);
-  EXPECT_EQ(a->bulk_to, next.bulk_address);
+  EXPECT_EQ(a->bulk_to, next.bulk.address);
 }
 
 TEST_F(BulkTest, sleeper__is_woken_by_the_link) {
@@ -239,14 +239,14 @@ TEST_F(BulkTest, sleeper__is_woken_by_the_link) {
 
 TEST_F(BulkTest, owner__only_peers_have_one) {
   open_bulk_paths();
-  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk_address), a->endpoint->config().nic);
-  EXPECT_EQ((*a)->bulk_sender(b->endpoint->config().bulk_address), b->endpoint->config().nic);
-  EXPECT_EQ((*b)->bulk_sender(b->endpoint->config().bulk_address), 0U);
-  wire::BulkAddress other = a->endpoint->config().bulk_address;
+  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk.address), a->endpoint->config().nic);
+  EXPECT_EQ((*a)->bulk_sender(b->endpoint->config().bulk.address), b->endpoint->config().nic);
+  EXPECT_EQ((*b)->bulk_sender(b->endpoint->config().bulk.address), 0U);
+  wire::BulkAddress other = a->endpoint->config().bulk.address;
   other.port++;
   EXPECT_EQ((*b)->bulk_sender(other), 0U);
   (*b)->disconnect(network.now, to_a);
-  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk_address), 0U);
+  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk.address), 0U);
 }
 
 TEST_F(BulkTest, owner__a_second_one_gets_no_bulk) {
@@ -255,7 +255,7 @@ TEST_F(BulkTest, owner__a_second_one_gets_no_bulk) {
   Peer* p = connect(network, liar, *b);
   exchange(liar, p, *b, 100000);
   exchange(liar, p, *b, 100000);
-  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk_address), a->endpoint->config().nic);
+  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk.address), a->endpoint->config().nic);
   EXPECT_EQ(liar.counters[Counter::send_pull_reply_bulk], 0U);
   EXPECT_TRUE(to_a->bulk.address.present());
 }
@@ -322,7 +322,7 @@ TEST_F(BulkTest, owner__the_port_goes_to_the_later_one) {
     packet.src_session = session;
     packet.ext.present = true;
     packet.ext.features = wire::kFeatureProbe | wire::kFeatureBulk;
-    packet.ext.bulk_address = a->endpoint->config().bulk_address;
+    packet.ext.bulk_address = a->endpoint->config().bulk.address;
     packet.ext.max_frame = 1514;
     packet.ext.pull_frames = 32;
     packet.ext.eager_frames = 256;
@@ -339,7 +339,7 @@ TEST_F(BulkTest, owner__the_port_goes_to_the_later_one) {
   EXPECT_TRUE(later->bulk.address.present());
   EXPECT_FALSE(to_a->bulk.address.present());
   (*b)->disconnect(network.now, to_a);
-  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk_address), a->endpoint->config().nic)
+  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk.address), a->endpoint->config().nic)
       << "the later one's";
 }
 

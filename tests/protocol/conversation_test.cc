@@ -11,8 +11,8 @@ class ConversationTest : public PairTest {
  protected:
   void open_with(TimeNs timeout_a, TimeNs timeout_b) {
     Config config_a, config_b;
-    config_a.peer_timeout = timeout_a;
-    config_b.peer_timeout = timeout_b;
+    config_a.reliability.peer_timeout = timeout_a;
+    config_b.reliability.peer_timeout = timeout_b;
     open(config_a, config_b);
     while ((*a)->news_take() || (*b)->news_take()) {
     }
@@ -149,7 +149,7 @@ TEST_F(ConversationTest, shunned__the_same_instance_is_not_talked_to_and_another
 
 TEST_F(ConversationTest, awaited__a_source_that_cannot_be_reached_ends_the_receive) {
   Config config;
-  config.connect_timeout = 3 * kSecond;
+  config.reliability.connect_timeout = 3 * kSecond;
   a = &network.add(config);
   to_b = (*a)->peer(0x020000000099, 1);
   Request* r = receive_from(*a, to_b, true);
@@ -291,7 +291,7 @@ TEST_F(ConversationTest, awaited__a_receive_that_names_a_former_instance_ends) {
 
 TEST_F(ConversationTest, watch__a_peer_that_cannot_be_connected_to_is_told_to_the_probes) {
   Config config;
-  config.connect_timeout = 3 * kSecond;
+  config.reliability.connect_timeout = 3 * kSecond;
   a = &network.add(config);
   ReceiveOp op;
   op.source = (*a)->peer(0x020000000099, 1);
@@ -334,7 +334,7 @@ TEST_F(ConversationTest, awaited__only_a_receive_that_shuns_the_instance_ends_wh
 // there, does not end it.
 TEST_F(ConversationTest, awaited__a_failed_connect_ends_only_those_who_wanted_it) {
   Config config;
-  config.connect_timeout = 3 * kSecond;
+  config.reliability.connect_timeout = 3 * kSecond;
   a = &network.add(config);
   Peer* const absent = (*a)->peer(0x020000000099, 1);
   Request* later = receive_from(*a, absent, false);

@@ -37,16 +37,16 @@ class UdpGsoBatchTest : public BulkTest {
  protected:
   static Config by_udp(std::uint8_t host) {
     Config config = with_bulk(host);
-    config.bulk_at_nic = true;
-    config.bulk_fragments = false;
+    config.bulk.at_nic = true;
+    config.bulk.fragments = false;
     return config;
   }
   void open_by_udp() {
     open(by_udp(1), by_udp(2));
     // The address of a bulk path belongs to the NIC id here, but the network of these tests has NIC ids of
     // its own.
-    to_a->bulk.address = by_udp(1).bulk_address;
-    to_b->bulk.address = by_udp(2).bulk_address;
+    to_a->bulk.address = by_udp(1).bulk.address;
+    to_b->bulk.address = by_udp(2).bulk.address;
     (*a)->state().bulk.owners[{to_b->bulk.address.ip, to_b->bulk.address.port}] = to_b;
     (*b)->state().bulk.owners[{to_a->bulk.address.ip, to_a->bulk.address.port}] = to_a;
   }
@@ -64,7 +64,7 @@ TEST_F(UdpGsoBatchTest, works__batches_after_the_proof) {
 
 TEST_F(UdpGsoBatchTest, no_bulk__batches_without_a_proof) {
   Config first, second;
-  first.bulk_at_nic = second.bulk_at_nic = true;
+  first.bulk.at_nic = second.bulk.at_nic = true;
   open(first, second);
   exchange(*a, to_b, *b, 20000);
   EXPECT_GT(a->batches, 10U);

@@ -248,7 +248,7 @@ inline void Host::send(std::vector<std::byte> bytes, std::span<const iovec> segm
   }
   if (by_bulk && network_.faults.no_bulk) return;
   // Frames of one size, with no other frame between, form a GSO batch.
-  if (!endpoint->config().bulk_at_nic && !(by_bulk && network_.faults.no_batches))
+  if (!endpoint->config().bulk.at_nic && !(by_bulk && network_.faults.no_batches))
     return network_.carry(std::move(bytes));
   const bool joins = !frame_.alone && !batch_.empty() && bytes.size() <= batch_.front().size();
   if (joins) batches++;

@@ -17,7 +17,7 @@ TEST_P(Hostile, random_frames__hurt_nobody_else) {
   config.mtu = GetParam() % 2 ? 1500 : 9000;
   config.extension = GetParam() % 3 != 0;
   config.mode = GetParam() % 4 == 0 ? wire::Mode::mxoe : wire::Mode::omx;
-  config.peer_timeout = 2 * kSecond;
+  config.reliability.peer_timeout = 2 * kSecond;
   open(config, config);
   Host& c = network.add(config);
   Peer* c_to_b = connect(network, c, *b);

@@ -157,7 +157,7 @@ TEST_F(LegacyTest, connected_one_way__other_first_number_than_its_request_said) 
 
 TEST_F(LegacyTest, connected_one_way__never_answers_a_connect_though_it_talks) {
   Config config;
-  config.peer_timeout = 5 * kSecond;
+  config.reliability.peer_timeout = 5 * kSecond;
   deaf = 1000;
   start(config);
   Request* first = send(*a, to_b, message(8), 1);

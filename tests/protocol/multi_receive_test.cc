@@ -77,7 +77,7 @@ TEST_F(MultiReceiveTest, takes_what_waits_already_and_keeps_its_place_before_lat
 // The receive is watched as any other receive that names its source, even after it took messages.
 TEST_F(MultiReceiveTest, a_source_that_is_given_up_ends_it) {
   Config config;
-  config.peer_timeout = 2 * kSecond;
+  config.reliability.peer_timeout = 2 * kSecond;
   open(config, config);
   Bytes& memory = room(10000);
   Segment s = segment(memory);
@@ -321,7 +321,7 @@ TEST_F(Awaited, comes) {
 
 TEST_F(Awaited, fails_when_its_source_dies) {
   Config config;
-  config.peer_timeout = 10 * kSecond;
+  config.reliability.peer_timeout = 10 * kSecond;
   open(config);
   Request* r = await(1);
   network.run_for(60 * kSecond);

@@ -165,7 +165,7 @@ TEST_F(Parked, sender__that_dies_takes_its_messages_along) {
 
 TEST_F(Parked, receiver__that_dies_ends_what_waits) {
   Config quick;
-  quick.peer_timeout = 2 * kSecond;
+  quick.reliability.peer_timeout = 2 * kSecond;
   quick.buffered_sends_max = 0;  // sends end with the outcome of their messages
   open_small(4096, quick);
   std::vector<Request*> sends;

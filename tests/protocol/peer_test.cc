@@ -75,7 +75,7 @@ class PendingTest : public PairTest, public testing::WithParamInterface<Pending>
     Config config;
     config.extension = GetParam().extension;
     config.buffered_sends_max = 0;  // a send is done when acknowledged
-    config.peer_timeout = per_request ? 500 * kSecond : kTimeout;
+    config.reliability.peer_timeout = per_request ? 500 * kSecond : kTimeout;
     open(config, config);
     switch (GetParam().kind) {
       case Kind::tiny:
@@ -218,7 +218,7 @@ INSTANTIATE_TEST_SUITE_P(All, PendingTest, testing::ValuesIn(all_pending()), pen
 
 TEST_F(PeerTest, timeout__a_living_receiver_may_take_for_ever) {
   Config config;
-  config.peer_timeout = 2 * kSecond;
+  config.reliability.peer_timeout = 2 * kSecond;
   open(config, config);
   Bytes& out = message(100000);
   Request* large = send(*a, to_b, out, 1);

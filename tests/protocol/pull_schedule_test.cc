@@ -133,7 +133,7 @@ TEST_F(PullScheduleTest, quiet__only_the_answers_that_matter_are_marked) {
 
 TEST_F(PullScheduleTest, dead_senders__do_not_keep_the_others_waiting) {
   Config config;
-  config.peer_timeout = 5 * kSecond;
+  config.reliability.peer_timeout = 5 * kSecond;
   open_senders(20, config);
   std::vector<Request*> receives;
   for (std::size_t i = 0; i < 20; i++) {
@@ -151,7 +151,7 @@ TEST_F(PullScheduleTest, dead_senders__do_not_keep_the_others_waiting) {
 // This choice decides how large messages are received (docs/explanation/copies.md).
 TEST_F(PullScheduleTest, pace__of_large_messages_while_they_run) {
   Config config;
-  config.peer_timeout = 5 * kSecond;
+  config.reliability.peer_timeout = 5 * kSecond;
   open_senders(2, config);
   const PullPace& pace = schedule().pace;
   Request* synchronous = receive(*receiver, room(100), 8);
@@ -259,7 +259,7 @@ TEST_F(PullScheduleTest, window__losses_narrow_it_and_time_widens_it) {
 
 TEST_F(PullScheduleTest, handles__a_dead_sender_leaves_half_of_them) {
   Config config;
-  config.peer_timeout = 60 * kSecond;
+  config.reliability.peer_timeout = 60 * kSecond;
   open_senders(2, config);
   // More rendezvous than there are handles, in rounds of as many as a sender may have open. None is answered.
   for (std::size_t i = 0; i < 600; i++) {

@@ -357,7 +357,7 @@ TEST_F(PullTest, slots__of_a_lost_peer_go_to_those_who_wait) {
 
 TEST_F(PullTest, timeout__no_reply_from_a_peer_that_talks_otherwise) {
   Config config;
-  config.peer_timeout = 3 * kSecond;
+  config.reliability.peer_timeout = 3 * kSecond;
   open(config, config);
   network.faults.drop = drop_all(wire::PacketType::pull_reply);
   Request* r = receive(*b, room(100000), 1);

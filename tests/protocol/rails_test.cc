@@ -284,7 +284,7 @@ TEST_F(RailsTest, suspicion__of_none_while_none_works) {
 
 TEST_F(RailsTest, suspicion__all_lost_for_good_ends_the_requests_and_a_new_connect_has_rails_again) {
   Config config;
-  config.peer_timeout = 2 * kSecond;
+  config.reliability.peer_timeout = 2 * kSecond;
   open_rails(2, 2, config);
   prove();
   cut = 3;

@@ -204,7 +204,7 @@ TEST_F(Retransmit, back_pressure__bounded_and_recovers) {
       small.extension = extension;
       small.buffer_bytes = length < 5000 ? 16 * 1024 : 64 * 1024;
       small.parks = false;
-      small.pull_delay_extended = 5 * kMillisecond;
+      small.reliability.pull_delay_extended = 5 * kMillisecond;
       network.clear();
       open(small, small);
       network.faults.loss = 0.02;

@@ -171,7 +171,7 @@ TEST_F(RoundTripOf, window__of_a_long_way_is_not_that_of_a_short_one) {
 
 TEST_F(RoundTripOf, dead_peer__is_given_up_in_time_whatever_was_asked) {
   Config config;
-  config.peer_timeout = 200 * kMillisecond;
+  config.reliability.peer_timeout = 200 * kMillisecond;
   open(config, config);
   trip_ask((*a)->state(), *to_b);
   network.run_for(kMillisecond);
@@ -186,8 +186,8 @@ TEST_F(RoundTripOf, dead_peer__is_given_up_though_it_was_slow) {
   for (const TimeNs most : {1000, 5, 1}) {
     network.clear();
     Config config;
-    config.peer_timeout = 3 * kSecond;
-    config.resend_delay_max = most * kMillisecond;
+    config.reliability.peer_timeout = 3 * kSecond;
+    config.reliability.resend_delay_max = most * kMillisecond;
     open(config, config);
     for (int i = 0; i < 10; i++) to_b->tx.trip.measured(network.now, 4 * kSecond);
     b->paused = true;

@@ -144,11 +144,11 @@ inline Config with_session(std::uint32_t session, Config config = {}) {
 inline Config with_bulk(std::uint8_t host, std::uint32_t mtu = 1500) {
   Config config;
   config.mtu = mtu;
-  config.bulk_address.ip = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 77, 0, host};
-  config.bulk_address.port = static_cast<std::uint16_t>(4000 + host);
-  config.bulk_address.frame = static_cast<std::uint16_t>(mtu - 28);
-  config.bulk_network_bits = 120;
-  config.bulk_window = 256 << 10;
+  config.bulk.address.ip = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 77, 0, host};
+  config.bulk.address.port = static_cast<std::uint16_t>(4000 + host);
+  config.bulk.address.frame = static_cast<std::uint16_t>(mtu - 28);
+  config.bulk.network_bits = 120;
+  config.bulk.window = 256 << 10;
   return config;
 }
 inline Config reference() {

@@ -19,7 +19,7 @@ Settings PairTest::settings() {
   s.waiting.progress = std::getenv("OMX_TEST_PROGRESS") ? ProgressMode::always : ProgressMode::off;
   s.discovery_ms = 200;
   if (by_udp()) s.link = *link_parse(std::getenv("OMX_LINK"));
-  s.protocol.peer_timeout = 3000 * protocol::kMillisecond;
+  s.protocol.reliability.peer_timeout = 3000 * protocol::kMillisecond;
   s.endpoints_max = s.protocol.max_endpoints = 32;
   return s;
 }

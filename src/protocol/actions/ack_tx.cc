@@ -16,14 +16,16 @@
 namespace omx::protocol {
 
 void ack_needed(State& s, Peer& p) {
-  if (p.agreed.extended ? ack_much_owed(s, p)
-                        : seq_diff(p.counting.next_match, p.counting.last_acked) >= s.config.notacked_max) {
+  if (p.agreed.extended
+          ? ack_much_owed(s, p)
+          : seq_diff(p.counting.next_match, p.counting.last_acked) >= s.config.reliability.notacked_max) {
     ack_immediately(s, p);
     return;
   }
   if (p.counting.ack_pending) return;
   p.counting.ack_pending = true;
-  p.rx.ack_due = s.now + (p.agreed.extended ? s.config.ack_delay_extended : s.config.ack_delay);
+  p.rx.ack_due =
+      s.now + (p.agreed.extended ? s.config.reliability.ack_delay_extended : s.config.reliability.ack_delay);
   s.timers.arm_by(p.ack_timer, p.rx.ack_due);
 }
 

@@ -27,7 +27,7 @@ constexpr unsigned kOffersAlone = 3;  // after so many pairs without an answer o
 // data to a host that did not ask for them.
 std::uint32_t probe_cookie(const State& s, const Peer& p) {
   std::uint64_t hash =
-      s.config.bulk_secret ^ (p.nic << 16 | p.endpoint) ^ std::uint64_t{p.session.true_session} << 32;
+      s.config.bulk.secret ^ (p.nic << 16 | p.endpoint) ^ std::uint64_t{p.session.true_session} << 32;
   for (const std::uint8_t byte : p.bulk.address.ip) hash = (hash ^ byte) * 0x9E3779B97F4A7C15ULL;
   hash = (hash ^ p.bulk.address.port) * 0x9E3779B97F4A7C15ULL;
   hash = (hash ^ hash >> 29) * 0xBF58476D1CE4E5B9ULL;

@@ -31,7 +31,7 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
   r->hidden = hidden;
   r->key = key;
   r->shunned = shunned;
-  r->timeout = std::min(r->timeout, s.config.connect_timeout);
+  r->timeout = std::min(r->timeout, s.config.reliability.connect_timeout);
   Request* const handle = forgotten ? nullptr : r;
   if (p->self) {  // at once, and without checking the key (docs/spec/protocol.md 3.1)
     r->session = s.config.session;

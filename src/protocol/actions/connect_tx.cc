@@ -27,9 +27,9 @@ wire::ConnectExt connect_extension(const State& s, const Peer& p) {
                  wire::kFeatureTail | wire::kFeatureUnscheduled | wire::kFeatureAhead;
   if (s.config.parks && s.config.mode == wire::Mode::omx) ext.features |= wire::kFeaturePark;
   if (s.config.coalesce) ext.features |= wire::kFeaturePack | wire::kFeatureCoalescePackets;
-  if (s.config.bulk_address.present()) {
+  if (s.config.bulk.address.present()) {
     ext.features |= wire::kFeatureBulk;
-    ext.bulk_address = s.config.bulk_address;
+    ext.bulk_address = s.config.bulk.address;
   }
   if (rails_used(s) && p.agreed.intra_node_frame == 0) {
     ext.features |= wire::kFeatureRails;
@@ -104,11 +104,12 @@ void connect_ping(State& s, Peer& p) {
 void connect_ask(State& s, Peer& p) {
   if (s.now < p.liveness.ping_due) return;
   connect_ping(s, p);
-  p.liveness.ping_due = s.now + s.config.keepalive_delay;
+  p.liveness.ping_due = s.now + s.config.reliability.keepalive_delay;
 }
 
 void trip_ask(State& s, Peer& p) {
-  if (p.agreed.extended && s.now >= p.liveness.ping_sent + s.config.keepalive_delay) connect_ping(s, p);
+  if (p.agreed.extended && s.now >= p.liveness.ping_sent + s.config.reliability.keepalive_delay)
+    connect_ping(s, p);
 }
 
 void generations_doubt(State& s, Peer& p) {

@@ -56,7 +56,7 @@ void medium_transmit(State& s, Request& r) {
   if (!medium_fits(p, r)) return;  // no receiver could put it together
   std::uint32_t unit = medium_unit(p);
   std::uint32_t fragments = (r.msg_length + unit - 1) / unit;
-  const bool gains = s.config.bulk_fragments && fragments >= kBulkFragments;
+  const bool gains = s.config.bulk.fragments && fragments >= kBulkFragments;
   const bool alone = fragments > 1 && (r.resends > 0 || bulk_alone(s, p));
   if (gains || alone) bulk_offer(s, p);
   // Repetitions go by the link.

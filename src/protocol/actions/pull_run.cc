@@ -34,7 +34,7 @@ constexpr std::uint32_t kOwnSocketBytes = 32 * 1024;  // from here on a pull is 
 void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv) {
   assert(!pull_waiting(pull));
   const Peer& p = *pull.peer;
-  pull.by_bulk = s.config.bulk_pulls && p.bulk.in && pull.length >= kBulkBytes && !p.rails;
+  pull.by_bulk = s.config.bulk.pulls && p.bulk.in && pull.length >= kBulkBytes && !p.rails;
   pull.unit = pull.by_bulk ? bulk_sizes(s, p).pull_reply_max : p.agreed.sizes.pull_reply_max;
   if (!pull.by_bulk && pull.length >= kOwnSocketBytes) {
     s.transfers.bulk_seen = true;

@@ -34,15 +34,16 @@ bool first_one_came(const State& s, const Peer& p, const Request& r) {
 // Measures how long an acknowledgement took. The message was not repeated and waited behind none that was.
 void trip_measure(State& s, Peer& p, const Request& r) {
   const TimeNs doubled = p.tx.trip.patience() << std::min<unsigned>(p.tx.backoff, 16);
-  p.tx.trip.measured(s.now, std::min(s.now - r.last_sent, std::max(s.config.resend_delay_extended, doubled)));
+  p.tx.trip.measured(
+      s.now, std::min(s.now - r.last_sent, std::max(s.config.reliability.resend_delay_extended, doubled)));
 }
 
 // Measures the acknowledgement of the oldest message, which was repeated. If it follows the repetition as
 // closely as answers do, it probably answers the repetition. Otherwise the peer became slow, has no room, or
 // is farther away. A ping tells which.
 void trip_measure_repeated(State& s, Peer& p, const Request& r) {
-  if (!p.tx.trip.answers(s.now - r.last_sent, s.config.ack_delay_extended))
-    p.tx.trip.waited(std::min(s.now - r.first_sent, s.config.resend_delay_extended));
+  if (!p.tx.trip.answers(s.now - r.last_sent, s.config.reliability.ack_delay_extended))
+    p.tx.trip.waited(std::min(s.now - r.first_sent, s.config.reliability.resend_delay_extended));
   trip_ask(s, p);
 }
 

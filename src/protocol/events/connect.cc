@@ -179,12 +179,13 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
   peer_heard(s, *p);
   // The request would have been repeated unless one of the two ends did not run for longer than that.
   if (r && r->resends == 0)
-    p->tx.trip.measured(s.now, std::min(s.now - r->last_sent, s.config.resend_delay_extended));
+    p->tx.trip.measured(s.now, std::min(s.now - r->last_sent, s.config.reliability.resend_delay_extended));
   // The round trip to a far peer is learnt by doubling. A far longer time shows only that the peer did not
   // run.
   if (ping && !p->liveness.ping_repeated)
-    p->tx.trip.told(s.now, std::min(s.now - p->liveness.ping_sent,
-                                    std::max(s.config.resend_delay_extended, 2 * p->tx.trip.patience())));
+    p->tx.trip.told(
+        s.now, std::min(s.now - p->liveness.ping_sent,
+                        std::max(s.config.reliability.resend_delay_extended, 2 * p->tx.trip.patience())));
   connect_agree(s, *p, packet.ext);
   if (!agreed) {
     if (extended(s, packet)) ask_again(s, *p, r);

@@ -171,7 +171,7 @@ void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
 }
 
 void Endpoint::set_bulk_pulls(bool allowed) {
-  state_->config.bulk_pulls = allowed;
+  state_->config.bulk.pulls = allowed;
 }
 
 void Endpoint::peer_gone(TimeNs now, NicId nic, std::uint8_t endpoint) {

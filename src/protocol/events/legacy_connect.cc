@@ -46,7 +46,7 @@ bool legacy_reply(State& s, Peer& p, const Request* r, const wire::Connect& pack
 void legacy_connect_back(State& s, Peer& p) {
   if (!p.held_back() || !p.tx.connects.empty()) return;  // a pending connect does it as well
   connect_ping(s, p);
-  p.liveness.ping_due = s.now + s.config.resend_delay;
+  p.liveness.ping_due = s.now + s.config.reliability.resend_delay;
 }
 
 }  // namespace omx::protocol

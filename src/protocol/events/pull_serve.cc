@@ -101,7 +101,7 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     s.count(Counter::drop_pull_repeated)++;
     return;
   }
-  const bool by_batch = s.config.bulk_at_nic || ((pull.flags & wire::kFlagBulk) && p->bulk.out);
+  const bool by_batch = s.config.bulk.at_nic || ((pull.flags & wire::kFlagBulk) && p->bulk.out);
   if (extended && by_batch && pull.block_length > range.unit) bulk_answered(s, *p, served != Served::no);
   if (extended) bulk_asked(s, *p, pull);
   const PullRoute back{s.rails.rx_rail, s.rails.rx_nic};

@@ -87,8 +87,9 @@ void pull_timer(State& s, Pull& pull) {
   const TimeNs limit = time_add(heard, timeout);
   const TimeNs asked = pull_silent_since(pull);
   // Enough time to answer, also for a peer that does not run all the time.
-  const TimeNs time = std::min(s.config.resend_delay_extended,
-                               std::max(s.config.resend_delay_max, s.config.pull_patience_least));
+  const TimeNs time =
+      std::min(s.config.reliability.resend_delay_extended,
+               std::max(s.config.reliability.resend_delay_max, s.config.reliability.pull_patience_least));
   if (s.now >= limit && pull.silent_rounds >= 2 && s.now >= asked + time &&
       s.now <= asked + 2 * pull_delay(s, pull)) {
     // The rest of the message will not come, so no later message may be delivered.

@@ -58,9 +58,10 @@ TimeNs silence_limit(const Peer& p, List<Request, &Request::queue>& list) {
 // Returns how long a peer that does not run all the time may take to answer before it is given up. This is
 // not longer than the time until the next repetition.
 TimeNs time_to_answer(const State& s, const Peer& p) {
-  if (!p.agreed.extended) return s.config.resend_delay;
-  const TimeNs most = std::max(s.config.resend_delay_max, s.config.resend_delay_least);
-  return std::min(most, std::max(s.config.resend_delay_extended, p.tx.trip.patience()));
+  if (!p.agreed.extended) return s.config.reliability.resend_delay;
+  const TimeNs most =
+      std::max(s.config.reliability.resend_delay_max, s.config.reliability.resend_delay_least);
+  return std::min(most, std::max(s.config.reliability.resend_delay_extended, p.tx.trip.patience()));
 }
 
 // Returns when the peer of this message counts as silent, if it stays so: after repetitions and time for the
@@ -150,7 +151,7 @@ bool unacked_check(State& s, Peer& p, TimeNs& next) {
 bool held_back_check(State& s, Peer& p, TimeNs& next) {
   if (!p.held_back() || p.tx.queued.empty() || !p.tx.connects.empty()) return true;
   const bool in_vain = p.liveness.ping_pending && s.now >= p.liveness.ping_due &&
-                       s.now <= p.liveness.ping_due + s.config.resend_delay;
+                       s.now <= p.liveness.ping_due + s.config.reliability.resend_delay;
   if (in_vain && s.now >= silence_limit(p, p.tx.queued)) {
     peer_cleanup(s, p, Cleanup::given_up);
     return false;
@@ -192,8 +193,8 @@ void liveness_check(State& s, Peer& p, TimeNs& next) {
     return;
   // As in asked_without_answer(), the last ping was sent recently and had time to be answered, also by a peer
   // that has no processor for some milliseconds.
-  const TimeNs interval =
-      std::max(ping_interval(s, patience), std::min(time_to_answer(s, p), s.config.keepalive_delay));
+  const TimeNs interval = std::max(ping_interval(s, patience),
+                                   std::min(time_to_answer(s, p), s.config.reliability.keepalive_delay));
   const bool in_vain = p.liveness.pings_unanswered >= kPingsBeforeGivingUp &&
                        s.now + interval / 2 >= p.liveness.ping_due &&
                        s.now <= time_add(p.liveness.ping_due, 2 * interval);

@@ -9,7 +9,8 @@
 namespace omx::protocol {
 
 bool ack_much_owed(const State& s, const Peer& p) {
-  return seq_diff(p.counting.next_match, p.counting.last_acked) >= s.config.notacked_max_extended ||
+  return seq_diff(p.counting.next_match, p.counting.last_acked) >=
+             s.config.reliability.notacked_max_extended ||
          p.rx.frames_owed >= s.config.eager_frames / 4;
 }
 

@@ -50,15 +50,15 @@ void bulk_trust_again(const State& s, BulkTrust& trust) {
 
 void bulk_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
   const bool shared =
-      s.config.bulk_address.present() && (ext.features & wire::kFeatureBulk) &&
+      s.config.bulk.address.present() && (ext.features & wire::kFeatureBulk) &&
       p.agreed.mode == wire::Mode::omx && p.agreed.intra_node_frame == 0 &&
-      wire::bulk_same_network(s.config.bulk_address, ext.bulk_address, s.config.bulk_network_bits);
+      wire::bulk_same_network(s.config.bulk.address, ext.bulk_address, s.config.bulk.network_bits);
   // A datagram that holds one frame has no advantage over the frame itself. An exception is a link whose
   // frames are datagrams, too.
   const bool several =
-      2U * std::min(s.config.bulk_address.frame, ext.bulk_address.frame) <= wire::kGsoBatchBytes;
-  const bool gains = shared && (several || !s.config.bulk_fragments);
-  const bool its_own = !s.config.bulk_at_nic || wire::udp_nic(ext.bulk_address.ip) == p.nic;
+      2U * std::min(s.config.bulk.address.frame, ext.bulk_address.frame) <= wire::kGsoBatchBytes;
+  const bool gains = shared && (several || !s.config.bulk.fragments);
+  const bool its_own = !s.config.bulk.at_nic || wire::udp_nic(ext.bulk_address.ip) == p.nic;
   const wire::BulkAddress bulk = gains && its_own ? ext.bulk_address : wire::BulkAddress{};
   if (bulk == p.bulk.address) return;
   bulk_forget(s, p);
@@ -119,13 +119,13 @@ void batch_passed(Peer& p) {
 
 // Returns whether the message went by the bulk path, or by a link that works like one.
 bool by_batch(const State& s, const Request& r) {
-  return r.tx.by_bulk || (s.config.bulk_at_nic && r.send_class == SendClass::medium && r.tx.frames > 1);
+  return r.tx.by_bulk || (s.config.bulk.at_nic && r.send_class == SendClass::medium && r.tx.frames > 1);
 }
 
 }  // namespace
 
 bool bulk_alone(const State& s, const Peer& p) {
-  return s.config.bulk_at_nic && p.bulk.address.present() && !p.bulk.out;
+  return s.config.bulk.at_nic && p.bulk.address.present() && !p.bulk.out;
 }
 
 void bulk_answered(State& s, Peer& p, bool again) {

@@ -15,9 +15,9 @@ TimeNs pull_delay(const State& s, const Pull& pull) {
   const bool extended = pull.peer->agreed.extended;
   const TimeNs base = pull.peer->rails ? rails_patience(s, *pull.peer)
                       : extended       ? pull_patience(s, *pull.peer)
-                                       : s.config.pull_delay;
+                                       : s.config.reliability.pull_delay;
   return std::min(base << std::min<std::uint32_t>(pull.silent_rounds, 16),
-                  std::max(base, s.config.resend_delay_max));
+                  std::max(base, s.config.reliability.resend_delay_max));
 }
 
 TimeNs pull_silent_since(Pull& pull) {

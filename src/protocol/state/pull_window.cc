@@ -133,7 +133,7 @@ void silence_measured(const State& s, PullPort& schedule, const Pull& pull) {
   if (pull.silent_rounds > 0 && since_asked >= least / 2 && since_asked <= 4 * least + kMillisecond / 10)
     return;
   // Other answers after repetitions tell less, so they must not make patience grow indefinitely.
-  const TimeNs most = pull.silent_rounds > 0 ? s.config.pull_delay_extended : kSilenceMost;
+  const TimeNs most = pull.silent_rounds > 0 ? s.config.reliability.pull_delay_extended : kSilenceMost;
   const TimeNs since = std::max(pull.quiet_since, pull.peer->rx.pull_heard);
   schedule.silence = std::max(schedule.silence, std::min(s.now - since, most));
 }
@@ -155,7 +155,7 @@ void answer_measure(State& s, Pull& pull, const PullBlock& block) {
   if (block.repeated) {
     // With several boards `asked_at` is the time of the last request.
     if (!p.tx.trip.known() && !p.rails)
-      p.tx.trip.waited(std::min(s.now - block.asked_at, s.config.resend_delay_max));
+      p.tx.trip.waited(std::min(s.now - block.asked_at, s.config.reliability.resend_delay_max));
     return;
   }
   PullPort& port = s.pulling.port(block.rail);
@@ -233,7 +233,7 @@ std::uint32_t pull_allowed(State& s, unsigned rail) {
 }
 
 std::uint32_t pull_bulk_allowed(State& s) {
-  return std::min(pull_allowed(s), window_most(s.pulling, s.config.bulk_window));
+  return std::min(pull_allowed(s), window_most(s.pulling, s.config.bulk.window));
 }
 
 std::uint32_t pull_blocks(const State& s) {
@@ -323,9 +323,10 @@ TimeNs pull_patience(const State& s, const Peer& p) {
     const PullPort& port = s.pulling.port(rail);
     silence = std::max({silence, port.silence, port.silence_before});
   }
-  const TimeNs answer = p.tx.trip.known() ? std::min(p.tx.trip.patience(), s.config.resend_delay_max)
-                                          : s.config.pull_delay_extended;
-  return std::max({s.config.pull_patience_least, answer, silence + silence / 2});
+  const TimeNs answer = p.tx.trip.known()
+                            ? std::min(p.tx.trip.patience(), s.config.reliability.resend_delay_max)
+                            : s.config.reliability.pull_delay_extended;
+  return std::max({s.config.reliability.pull_patience_least, answer, silence + silence / 2});
 }
 
 }  // namespace omx::protocol

@@ -32,18 +32,19 @@ TimeNs passed_due(const Request& r) {
 namespace {
 
 TimeNs answer_time(const State& s, const Peer& p) {
-  if (!p.agreed.extended) return s.config.resend_delay;
-  if (!p.tx.trip.known()) return s.config.resend_delay_extended;
-  return std::max(s.config.resend_delay_least, std::min(p.tx.trip.patience(), s.config.resend_delay_max));
+  if (!p.agreed.extended) return s.config.reliability.resend_delay;
+  if (!p.tx.trip.known()) return s.config.reliability.resend_delay_extended;
+  return std::max(s.config.reliability.resend_delay_least,
+                  std::min(p.tx.trip.patience(), s.config.reliability.resend_delay_max));
 }
 
 }  // namespace
 
 TimeNs peer_rto(const State& s, const Peer& p) {
   const TimeNs base = answer_time(s, p);
-  return peer_spread(
-      s, p,
-      std::min(base << std::min<unsigned>(p.tx.backoff, 16), std::max(base, s.config.resend_delay_max)));
+  return peer_spread(s, p,
+                     std::min(base << std::min<unsigned>(p.tx.backoff, 16),
+                              std::max(base, s.config.reliability.resend_delay_max)));
 }
 
 TimeNs peer_spread(const State& s, const Peer& p, TimeNs delay) {
@@ -65,14 +66,15 @@ TimeNs resend_due(const State& s, const Peer& p, const Request& oldest) {
 }
 
 TimeNs ping_interval(const State& s, TimeNs patience) {
-  return std::max<TimeNs>(std::min(s.config.keepalive_delay, patience / 4), kMillisecond / 4);
+  return std::max<TimeNs>(std::min(s.config.reliability.keepalive_delay, patience / 4), kMillisecond / 4);
 }
 
 TimeNs connect_delay(const State& s, const Request& r) {
-  const TimeNs first = s.config.extension ? s.config.resend_delay_extended : s.config.resend_delay;
-  return peer_spread(
-      s, *r.peer,
-      std::min(first << std::min<unsigned>(r.resends, 16), std::max(s.config.resend_delay, first)));
+  const TimeNs first =
+      s.config.extension ? s.config.reliability.resend_delay_extended : s.config.reliability.resend_delay;
+  return peer_spread(s, *r.peer,
+                     std::min(first << std::min<unsigned>(r.resends, 16),
+                              std::max(s.config.reliability.resend_delay, first)));
 }
 
 }  // namespace omx::protocol

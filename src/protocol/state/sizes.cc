@@ -27,12 +27,12 @@ std::uint32_t peer_overhead(const Peer& p) {
 }
 
 std::uint32_t bulk_frame(const State& s, const Peer& p) {
-  return std::min(s.config.bulk_address.frame, p.bulk.address.frame);
+  return std::min(s.config.bulk.address.frame, p.bulk.address.frame);
 }
 
 void bulk_resize(State& s, std::uint32_t own_frame_before) {
-  std::uint16_t& frame = s.config.bulk_address.frame;
-  if (!s.config.bulk_address.present()) return;
+  std::uint16_t& frame = s.config.bulk.address.frame;
+  if (!s.config.bulk.address.present()) return;
   const std::int64_t grown = std::int64_t{frame} + s.own_frame - own_frame_before;
   frame = static_cast<std::uint16_t>(std::clamp<std::int64_t>(grown, kMtuLeast, wire::kGsoBatchBytes));
 }
@@ -66,7 +66,7 @@ void peer_update_sizes(State& s, Peer& p) {
 }
 
 std::uint32_t eager_limit(const State& s, const Peer& p) {
-  const bool batches = p.bulk.out || (p.bulk.address.present() && !s.config.bulk_fragments);
+  const bool batches = p.bulk.out || (p.bulk.address.present() && !s.config.bulk.fragments);
   if (!batches) return p.agreed.rndv_threshold;
   const std::uint32_t most = std::min(p.agreed.sizes.medium_max(), base_medium_max(s));
   return std::max(std::min(s.config.bulk_rndv_threshold, most), p.agreed.rndv_threshold);

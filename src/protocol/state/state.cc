@@ -7,7 +7,7 @@ State::State(const Config& c, wire::FrameSink& frame_sink, Counters& endpoint_co
     : config(c),
       sink(frame_sink),
       counters(endpoint_counters),
-      default_timeout(c.peer_timeout),
+      default_timeout(c.reliability.peer_timeout),
       memory(c),
       regions(c.regions_most) {}
 

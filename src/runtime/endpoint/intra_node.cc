@@ -102,7 +102,7 @@ void IntraNode::shortages_check() {
     if (std::none_of(shortages_.begin(), shortages_.end(), known)) shortages_.push_back({to, 0, core_.now});
   }
   // Acts before the engine gives the peer up as silent, which would not tell the reason.
-  const TimeNs limit = std::min(kShortageTimeout, core_.settings.protocol.peer_timeout / 2);
+  const TimeNs limit = std::min(kShortageTimeout, core_.settings.protocol.reliability.peer_timeout / 2);
   for (Shortage& shortage : shortages_) {
     shortage.lasted += std::min(core_.now - shortage.seen, 2 * kShortagePause);
     shortage.seen = core_.now;

@@ -61,7 +61,7 @@ void Lifecycle::engine_start(const protocol::Config& config) {
   own.offload = core.copies.get();
   const bool may_try = core.settings.placement == Placement::automatic && core.link->ring();
   if (may_try && !core.copies && parts_.rails.empty()) parts_.bulk.trial_begin();
-  own.bulk_pulls = !core.by_ring();
+  own.bulk.pulls = !core.by_ring();
   own.history = &core.segment->view().history;
   core.engine = std::make_unique<protocol::Endpoint>(own, *core.out, core.segment->counters().engine);
   core.out->engine_is(core.engine.get());

@@ -71,16 +71,16 @@ protocol::Config EndpointOpening::config_of(Endpoint& endpoint, const OpenOption
   if (datagram) config.base_frame = limits.base_frame;
   const link::UdpBulkPath* bulk = impl.core.link->udp_bulk_path();
   const link::BulkInfo udp_bulk = bulk ? bulk->info() : link::BulkInfo{};
-  config.bulk_address = udp_bulk.address;
-  config.bulk_network_bits = udp_bulk.network_bits;
-  config.bulk_window = udp_bulk.window;
-  config.bulk_fragments = udp_bulk.fragments;
-  config.bulk_at_nic = endpoint.board().udp;
+  config.bulk.address = udp_bulk.address;
+  config.bulk.network_bits = udp_bulk.network_bits;
+  config.bulk.window = udp_bulk.window;
+  config.bulk.fragments = udp_bulk.fragments;
+  config.bulk.at_nic = endpoint.board().udp;
   config.self_as_others = settings_.disable_self;
   if (::getrandom(&config.rail_secret, sizeof config.rail_secret, 0) != sizeof config.rail_secret)
     config.rails = {};
-  if (::getrandom(&config.bulk_secret, sizeof config.bulk_secret, 0) != sizeof config.bulk_secret)
-    config.bulk_address = {};
+  if (::getrandom(&config.bulk.secret, sizeof config.bulk.secret, 0) != sizeof config.bulk.secret)
+    config.bulk.address = {};
   // The socket of the UDP bulk path holds the unscheduled data of peers. Each frame is charged at about
   // twice its size.
   if (udp_bulk.fragments && udp_bulk.window > 0)

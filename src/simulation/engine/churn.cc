@@ -21,7 +21,7 @@ RandomNetwork churn_network(std::uint64_t seed) {
   const TimeNs timeout = Random(seed ^ 0xdea7).chance(0.5) ? 30 * kSecond : 60 * kSecond;
   for (HostOptions& host : network.hosts) {
     protocol::Config& c = host.config;
-    c.peer_timeout = timeout;
+    c.reliability.peer_timeout = timeout;
     // Without parking, a message without room holds up all messages behind it until the application receives.
     if (!c.parks || c.mode != wire::Mode::omx) c.buffer_bytes = protocol::Config{}.buffer_bytes;
   }

@@ -3,10 +3,10 @@
 // disconnect, and pause for longer than the peer time-out. Networks split and heal.
 //
 // Every failure must have a cause (churn_causes.h). A request to a peer that is gone ends within
-// Config::peer_timeout and kSlack, a request to a peer that is there within kAnswer. In the end all hosts can
-// connect again, messages of each class pass between all of them, and nothing is left over. If one end of a
-// pair has no extension, the two cannot always tell which side forgot the other (docs/reference/wire.md 5).
-// The causes of such pairs are not examined.
+// ReliabilityConfig::peer_timeout and kSlack, a request to a peer that is there within kAnswer. In the end
+// all hosts can connect again, messages of each class pass between all of them, and nothing is left over. If
+// one end of a pair has no extension, the two cannot always tell which side forgot the other
+// (docs/reference/wire.md 5). The causes of such pairs are not examined.
 #pragma once
 
 #include "simulation/engine/run.h"

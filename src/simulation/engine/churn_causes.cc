@@ -74,7 +74,7 @@ const char* name(Cleanup why) {
 
 ChurnCauses::ChurnCauses(const RunOptions& options, RandomNetwork network, std::uint32_t key)
     : Workload(options, std::move(network), key),
-      timeout_(network_.hosts.front().config.peer_timeout),
+      timeout_(network_.hosts.front().config.reliability.peer_timeout),
       contact_(hosts(), kTalk),
       lives_(hosts()) {
   world_.on_delivery([this](SimHost& host, const SimFrame& frame) { delivered(host, frame); });

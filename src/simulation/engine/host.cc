@@ -23,12 +23,12 @@ SimHost::SimHost(World& world, std::uint32_t index, const HostOptions& options)
     : world_(world), index_(index), options_(options), port_(options.port) {
   options_.config.nic = world.nic_of(index);
   if (options_.bulk) {
-    wire::BulkAddress& bulk = options_.config.bulk_address;
+    wire::BulkAddress& bulk = options_.config.bulk.address;
     bulk.ip[15] = static_cast<std::uint8_t>(index);
     bulk.port = 1;
     bulk.frame = static_cast<std::uint16_t>(options_.config.mtu - kUdpOverhead);
-    options_.config.bulk_network_bits = 120;
-    options_.config.bulk_window = 256U << 10;
+    options_.config.bulk.network_bits = 120;
+    options_.config.bulk.window = 256U << 10;
   }
   if (!options_.rails.empty()) {
     wire::RailNics& rails = options_.config.rails;
@@ -42,7 +42,7 @@ SimHost::SimHost(World& world, std::uint32_t index, const HostOptions& options)
         options_.copies_seed, [this] { return world_.now(); },
         [this](TimeNs at) { world_.schedule(at, *this, kCopies); });
     options_.config.offload = &*copies_;
-    options_.config.bulk_pulls = options_.copies_seed % 2 == 0;
+    options_.config.bulk.pulls = options_.copies_seed % 2 == 0;
   }
   open();
 }

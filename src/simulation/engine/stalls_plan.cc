@@ -24,9 +24,9 @@ HostOptions choose_host(Random& random, const StallsPlan& plan, std::uint32_t ke
   c.mtu = kMtus[random.below(std::size(kMtus))];
   c.rndv_threshold = kThresholds[random.below(std::size(kThresholds))];
   c.eager_frames = static_cast<std::uint32_t>(16 + random.below(240));
-  c.peer_timeout = plan.timeout;
-  c.keepalive_delay = plan.timeout / kTries;
-  c.resend_delay = c.resend_delay_max = plan.timeout / kTries;
+  c.reliability.peer_timeout = plan.timeout;
+  c.reliability.keepalive_delay = plan.timeout / kTries;
+  c.reliability.resend_delay = c.reliability.resend_delay_max = plan.timeout / kTries;
   if (random.chance(0.3)) c.unscheduled_bytes = 0;
   if (random.chance(0.2)) c.send_buffer_bytes = 64U << 10;
   host.bulk = random.chance(0.3);

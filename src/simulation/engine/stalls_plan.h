@@ -19,7 +19,7 @@ struct StallsPlan {
   WorldOptions world;
   std::vector<HostOptions> hosts;
   FaultPlan faults;
-  TimeNs timeout = 0;  // Config::peer_timeout of all hosts
+  TimeNs timeout = 0;  // ReliabilityConfig::peer_timeout of all hosts
   TimeNs talk = 0;     // see Silence
   std::vector<Outage> outages;
 };

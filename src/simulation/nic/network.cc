@@ -32,10 +32,12 @@ protocol::Config engine_config(const NetworkOptions& options) {
   // The original did not coalesce frames and sent no large message unscheduled. It repeated by timer alone,
   // and late.
   config.coalesce = false;
-  config.notacked_max_extended = config.notacked_max;
-  config.ack_delay_extended = config.ack_delay;
-  config.pull_delay_extended = config.pull_patience_least = config.pull_delay;
-  config.resend_delay_extended = config.resend_delay_least = config.resend_delay;
+  config.reliability.notacked_max_extended = config.reliability.notacked_max;
+  config.reliability.ack_delay_extended = config.reliability.ack_delay;
+  config.reliability.pull_delay_extended = config.reliability.pull_patience_least =
+      config.reliability.pull_delay;
+  config.reliability.resend_delay_extended = config.reliability.resend_delay_least =
+      config.reliability.resend_delay;
   config.pull_blocks = options.pull_blocks;
   config.unscheduled_bytes = 0;
   return config;

@@ -32,7 +32,7 @@ Setup::Setup(Script& script) {
   relaxed = a & 8;
   constexpr std::uint32_t kMtus[] = {1500, 9000, 2048, 65535};
   victim.mtu = kMtus[a >> 4 & 3];
-  victim.peer_timeout = kPeerTimeout;
+  victim.reliability.peer_timeout = kPeerTimeout;
   victim.max_peers = 64;
   honest = victim;
   constexpr std::uint32_t kThresholds[] = {32768, 128, 1000, 5000};
@@ -64,12 +64,12 @@ Setup::Setup(Script& script) {
   honest.rndv_threshold = 9000;
   attacker_extended = !(a & 128);
   for (protocol::Config* config : {&victim, &honest}) {
-    config->bulk_address = bulk_of(config->nic);
-    config->bulk_address.frame =
+    config->bulk.address = bulk_of(config->nic);
+    config->bulk.address.frame =
         static_cast<std::uint16_t>(std::min<std::uint32_t>(victim.mtu - 28, wire::kGsoBatchBytes));
-    config->bulk_network_bits = 96;
-    config->bulk_window = 256 << 10;
-    config->bulk_secret = 0x5EC2E7;
+    config->bulk.network_bits = 96;
+    config->bulk.window = 256 << 10;
+    config->bulk.secret = 0x5EC2E7;
     config->bulk_rndv_threshold = 9000;  // a message must fit the victim's small memory
   }
 }

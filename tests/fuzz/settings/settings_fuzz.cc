@@ -78,7 +78,7 @@ void check_settings(const std::string& file, const Variables& variables) {
   if (has(std::string_view("", 1))) return;
   const auto again = load("", rows);
   REQUIRE(again && rows_of(*again) == rows);
-  REQUIRE(again->protocol.peer_timeout == settings->protocol.peer_timeout);
+  REQUIRE(again->protocol.reliability.peer_timeout == settings->protocol.reliability.peer_timeout);
   // In a file, quotes keep blanks, but cannot keep quotes or line ends.
   if (has("\"\n")) return;
   std::string text;

@@ -89,7 +89,7 @@ TEST_F(endpoint_close, lingers_for_what_is_not_acknowledged) {
 // linger time.
 TEST_F(endpoint_close, lingers_for_a_limited_time) {
   Settings s = settings();
-  s.protocol.peer_timeout = 600'000 * kMillisecond;
+  s.protocol.reliability.peer_timeout = 600'000 * kMillisecond;
   open_apart(s);
   const Address to_b = connect(*a_, *b_);
   b_->disable_progression();

@@ -25,10 +25,11 @@ class endpoint_neighbours : public PairTest {
     s.intra_node.enabled = true;
     s.waiting.spin_us = 0;
     // Lost frames are not repeated within the time of the test.
-    s.protocol.resend_delay = s.protocol.resend_delay_extended = 60'000 * kMillisecond;
-    s.protocol.resend_delay_least = 60'000 * kMillisecond;
-    s.protocol.resend_delay_max = 60'000 * kMillisecond;
-    s.protocol.peer_timeout = 120'000 * kMillisecond;
+    s.protocol.reliability.resend_delay = s.protocol.reliability.resend_delay_extended =
+        60'000 * kMillisecond;
+    s.protocol.reliability.resend_delay_least = 60'000 * kMillisecond;
+    s.protocol.reliability.resend_delay_max = 60'000 * kMillisecond;
+    s.protocol.reliability.peer_timeout = 120'000 * kMillisecond;
     return s;
   }
 };
@@ -87,10 +88,10 @@ class endpoint_shortage : public endpoint_neighbours {
  protected:
   Settings settings() override {
     Settings s = endpoint_neighbours::settings();
-    s.protocol.resend_delay = s.protocol.resend_delay_extended = 10 * kMillisecond;
-    s.protocol.resend_delay_least = 10 * kMillisecond;
-    s.protocol.resend_delay_max = 50 * kMillisecond;
-    s.protocol.peer_timeout = 3000 * kMillisecond;  // the shortage times out after half of it
+    s.protocol.reliability.resend_delay = s.protocol.reliability.resend_delay_extended = 10 * kMillisecond;
+    s.protocol.reliability.resend_delay_least = 10 * kMillisecond;
+    s.protocol.reliability.resend_delay_max = 50 * kMillisecond;
+    s.protocol.reliability.peer_timeout = 3000 * kMillisecond;  // the shortage times out after half of it
     return s;
   }
 };
