@@ -87,16 +87,13 @@ def defined_functions(text):
         yield found.group(2)
 
 
-# The face of the engine has a source file for each part.
-FACES = {"protocol/endpoint.h": ["endpoint", "endpoint_completions", "endpoint_driving", "endpoint_facts"]}
 # What a build without an optional package has instead of the class.
 ABSENT = "_absent"
 
 
 def belongs(source, header):
     """Whether the source file may define what the header declares."""
-    faces = FACES.get(str(header.relative_to(SRC)), [])
-    return source.stem.removesuffix(ABSENT) == header.stem or source.stem in faces
+    return source.stem.removesuffix(ABSENT) == header.stem
 
 
 def own_header():

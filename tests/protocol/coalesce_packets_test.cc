@@ -61,10 +61,10 @@ TEST_F(CoalescePacketsTest, announcements__wait_behind_others_until_released) {
   open();
   stream(8);
   EXPECT_EQ(count(*a, Counter::send_rndv), 8U);
-  EXPECT_TRUE((*a)->held());
+  EXPECT_TRUE((*a)->held_any());
   EXPECT_FALSE((*a)->held_messages());
   network.run_for(kMillisecond);
-  EXPECT_FALSE((*a)->held()) << "the next look sends them";
+  EXPECT_FALSE((*a)->held_any()) << "the next look sends them";
   EXPECT_EQ(count(*a, Counter::send_coalesced_packets), 1U);
   EXPECT_EQ(count(*b, Counter::recv_coalesced_packets), 1U);
   arrive();
@@ -73,20 +73,20 @@ TEST_F(CoalescePacketsTest, announcements__wait_behind_others_until_released) {
 TEST_F(CoalescePacketsTest, announcements__few_do_not_wait) {
   open();
   stream(4);
-  EXPECT_FALSE((*a)->held());
+  EXPECT_FALSE((*a)->held_any());
   arrive();
 }
 
 TEST_F(CoalescePacketsTest, announcements__do_not_wait_unless_allowed) {
   open();
   for (std::uint64_t i = 0; i < 10; i++) (void)send(*a, to_b, message(kLarge), i);
-  EXPECT_FALSE((*a)->held());
+  EXPECT_FALSE((*a)->held_any());
 }
 
 TEST_F(CoalescePacketsTest, announcements__so_many_do_not_wait_for_more) {
   open();
   stream(4 + 8);
-  EXPECT_FALSE((*a)->held());
+  EXPECT_FALSE((*a)->held_any());
   EXPECT_EQ(count(*a, Counter::send_coalesced_packets), 1U);
   arrive();
 }
@@ -94,9 +94,9 @@ TEST_F(CoalescePacketsTest, announcements__so_many_do_not_wait_for_more) {
 TEST_F(CoalescePacketsTest, announcements__not_overtaken_by_later_messages) {
   open();
   stream(6);
-  EXPECT_TRUE((*a)->held());
+  EXPECT_TRUE((*a)->held_any());
   (void)send(*a, to_b, message(20), 100);
-  EXPECT_FALSE((*a)->held());
+  EXPECT_FALSE((*a)->held_any());
   arrive();
   EXPECT_EQ(count(*b, Counter::early), 0U);
 }
@@ -141,7 +141,7 @@ TEST_F(CoalescePacketsTest, announcements__a_lone_one_does_not_wait_for_old_ones
   for (std::uint64_t i = 0; i < 5; i++) (void)send(*a, to_b, message(kLarge), 1000 + i);  // stay unreceived
   network.run_for(kSecond);
   (void)announce(message(kLarge), 1);
-  EXPECT_FALSE((*a)->held());
+  EXPECT_FALSE((*a)->held_any());
 }
 
 // A receiver that first read the frames of the message would request the rest later.

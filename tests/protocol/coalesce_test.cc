@@ -43,10 +43,10 @@ class CoalesceTest : public PairTest {
 TEST_F(CoalesceTest, held_until_released__then_one_frame) {
   open();
   for (std::uint64_t i = 0; i < 10; i++) sent_.push_back(hold(message(i, i), i));
-  EXPECT_TRUE((*a)->held());
+  EXPECT_TRUE((*a)->held_any());
   EXPECT_EQ(count(*a, Counter::send_coalesced) + count(*a, Counter::send_tiny), 0U);
   (*a)->release(network.now);
-  EXPECT_FALSE((*a)->held());
+  EXPECT_FALSE((*a)->held_any());
   EXPECT_EQ(count(*a, Counter::send_coalesced), 1U);
   EXPECT_EQ(count(*a, Counter::send_tiny), 0U);
   arrive(10);
@@ -57,7 +57,7 @@ TEST_F(CoalesceTest, nothing_else_happens__progress_sends_them) {
   open();
   sent_.push_back(hold(message(0, 0), 0));
   (*a)->progress(network.now);
-  EXPECT_FALSE((*a)->held());
+  EXPECT_FALSE((*a)->held_any());
   arrive(1);
 }
 
@@ -83,7 +83,7 @@ TEST_F(CoalesceTest, longer_messages_go_behind_the_short_ones) {
   sent_.push_back(hold(message(3, 3), 3));
   sent_.push_back(hold(message(1000, 4), 4));
   sent_.push_back(hold(message(100'000, 5), 5));
-  EXPECT_FALSE((*a)->held());
+  EXPECT_FALSE((*a)->held_any());
   (*a)->release(network.now);
   for (std::uint64_t i = 0; i < 6; i++) EXPECT_EQ(wait(*b, receive(*b, room(100'000), 0, 0)).match_info, i);
   EXPECT_EQ(count(*b, Counter::early), 0U) << "they overtook";
@@ -145,7 +145,7 @@ TEST_F(CoalesceTest, not_to_peers_that_cannot_read_it) {
     op.segments = {&s, 1};
     op.advice.hold = true;
     for (int i = 0; i < 5; i++) EXPECT_TRUE(x->send(fresh.now, op).has_value());
-    EXPECT_FALSE(x->held());
+    EXPECT_FALSE(x->held_any());
     EXPECT_EQ(x.counters[Counter::send_coalesced], 0U);
   }
 }
@@ -157,7 +157,7 @@ TEST_F(CoalesceTest, disconnect__sends_what_waits_first) {
   ASSERT_TRUE((*a)->done(r));
   EXPECT_EQ((*a)->consume(r).status, Status::success);
   (*a)->disconnect(network.now, to_b);
-  EXPECT_FALSE((*a)->held());
+  EXPECT_FALSE((*a)->held_any());
   EXPECT_EQ(wait(*b, receive(*b, room(10), 1)).status, Status::success);
 }
 
@@ -165,7 +165,7 @@ TEST_F(CoalesceTest, peer_given_up_while_they_wait) {
   open();
   hold(message(10), 1);
   (*a)->peer_gone(network.now, (*b)->config().nic, 0);
-  EXPECT_FALSE((*a)->held());
+  EXPECT_FALSE((*a)->held_any());
   EXPECT_EQ(count(*a, Counter::send_coalesced), 0U);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "base/expected.h"
 #include "base/mac.h"
@@ -36,9 +37,12 @@
 namespace omx::protocol {
 
 Endpoint::Endpoint(const Config& config, wire::FrameSink& sink, Counters& counters)
-    : state_(std::make_unique<State>(config, sink, counters)) {
+    : Endpoint(std::make_unique<State>(config, sink, counters)) {
   engine_open(*state_);
 }
+
+Endpoint::Endpoint(std::unique_ptr<State> state)
+    : EndpointCompletions(*state), EndpointDriving(*state), EndpointFacts(*state), state_(std::move(state)) {}
 
 Endpoint::~Endpoint() {
   engine_close(*state_);

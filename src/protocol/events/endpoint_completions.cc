@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The public functions of the engine that report on requests, messages and peers.
-#include "protocol/endpoint.h"
+#include "protocol/endpoint_completions.h"
 
 #include <cassert>
 #include <optional>
@@ -22,19 +22,15 @@
 
 namespace omx::protocol {
 
-bool Endpoint::held(const Request* request) const {
+bool EndpointCompletions::held(const Request* request) const {
   return request_held(*state_, request);
 }
 
-bool Endpoint::held() const {
-  return state_->coalescing.peer != nullptr;
-}
-
-bool Endpoint::done(const Request* request) const {
+bool EndpointCompletions::done(const Request* request) const {
   return request->user_done;
 }
 
-Completion Endpoint::consume(Request* request) {
+Completion EndpointCompletions::consume(Request* request) {
   const Request& r = *request;
   assert(r.user_done && !r.user_gone);
   Completion c;
@@ -56,7 +52,7 @@ Completion Endpoint::consume(Request* request) {
   return c;
 }
 
-Request* Endpoint::find_done(std::uint64_t match_info, std::uint64_t match_mask) {
+Request* EndpointCompletions::find_done(std::uint64_t match_info, std::uint64_t match_mask) {
   State& s = *state_;
   const auto matches = [&](const Request& r) { return (r.match_info & match_mask) == match_info; };
   if (s.config.context_bits > 0) {
@@ -73,30 +69,31 @@ Request* Endpoint::find_done(std::uint64_t match_info, std::uint64_t match_mask)
   return nullptr;
 }
 
-Request* Endpoint::peek_done() {
+Request* EndpointCompletions::peek_done() {
   return state_->completion.done.front();
 }
 
-void* Endpoint::context_of(const Request* request) const {
+void* EndpointCompletions::context_of(const Request* request) const {
   return request->context;
 }
 
-RequestKind Endpoint::kind_of(const Request* request) const {
+RequestKind EndpointCompletions::kind_of(const Request* request) const {
   return request->kind;
 }
 
-Expected<bool, OpError> Endpoint::buffered(const Request* request) const {
+Expected<bool, OpError> EndpointCompletions::buffered(const Request* request) const {
   if (!held(request) || request->kind != RequestKind::send) return tl::make_unexpected(OpError::bad_request);
   return request->tx.buffered || request->user_done;
 }
 
-Status Endpoint::watch(TimeNs now, const ReceiveOp& op) {
+Status EndpointCompletions::watch(TimeNs now, const ReceiveOp& op) {
   time_enter(*state_, now);
   return watch_probe(*state_, op);
 }
 
-std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t match_mask, const Peer* source,
-                                       std::uint8_t message_class, std::uint32_t session) {
+std::optional<Arrival> EndpointCompletions::probe(std::uint64_t match_info, std::uint64_t match_mask,
+                                                  const Peer* source, std::uint8_t message_class,
+                                                  std::uint32_t session) {
   const Unexpected* u =
       state_->matching.unexpected.find(match_info, match_mask, source, session, message_class);
   if (!u) return std::nullopt;
@@ -111,49 +108,50 @@ std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t m
                  u->data};
 }
 
-Unexpected* Endpoint::claim(std::uint64_t match_info, std::uint64_t match_mask, const Peer* source,
-                            std::uint8_t message_class, std::uint32_t session) {
+Unexpected* EndpointCompletions::claim(std::uint64_t match_info, std::uint64_t match_mask, const Peer* source,
+                                       std::uint8_t message_class, std::uint32_t session) {
   return message_claim(*state_, match_info, match_mask, source, session, message_class);
 }
 
-Expected<Request*, OpError> Endpoint::receive_claimed(TimeNs now, Unexpected* message, const ReceiveOp& op) {
+Expected<Request*, OpError> EndpointCompletions::receive_claimed(TimeNs now, Unexpected* message,
+                                                                 const ReceiveOp& op) {
   time_enter(*state_, now);
   return claimed_receive(*state_, *message, op);
 }
 
-bool Endpoint::discard(TimeNs now, Unexpected* message) {
+bool EndpointCompletions::discard(TimeNs now, Unexpected* message) {
   time_enter(*state_, now);
   return claimed_discard(*state_, *message);
 }
 
-bool Endpoint::unexpected_empty() const {
+bool EndpointCompletions::unexpected_empty() const {
   return state_->matching.unexpected.size() == 0;
 }
 
-std::uint64_t Endpoint::completion_count() const {
+std::uint64_t EndpointCompletions::completion_count() const {
   return state_->completion.completions;
 }
 
-bool Endpoint::copy_owed() const {
+bool EndpointCompletions::copy_owed() const {
   return state_->completion.uncopied != nullptr;
 }
 
-void Endpoint::copy_make(TimeNs now) {
+void EndpointCompletions::copy_make(TimeNs now) {
   time_enter(*state_, now);
   if (state_->completion.uncopied) send_copy(*state_);
 }
 
-TimeNs Endpoint::silent_since(Peer* peer) const {
+TimeNs EndpointCompletions::silent_since(Peer* peer) const {
   const Request* const oldest = peer->tx.connects.front();
   const bool silent = oldest && peer->liveness.last_heard <= oldest->first_sent;
   return silent ? time_outside(*state_, oldest->first_sent) : kNever;
 }
 
-bool Endpoint::news() const {
+bool EndpointCompletions::news() const {
   return !state_->reports.news.empty() || !state_->completion.lost.empty();
 }
 
-std::optional<PeerNews> Endpoint::news_take() {
+std::optional<PeerNews> EndpointCompletions::news_take() {
   State& s = *state_;
   if (s.reports.news.empty()) return std::nullopt;
   const PeerNews oldest = s.reports.news.front();
@@ -161,7 +159,7 @@ std::optional<PeerNews> Endpoint::news_take() {
   return oldest;
 }
 
-std::optional<LostMessage> Endpoint::lost_take() {
+std::optional<LostMessage> EndpointCompletions::lost_take() {
   State& s = *state_;
   Request* const r = s.completion.lost.pop_front();
   if (!r) return std::nullopt;
@@ -170,15 +168,15 @@ std::optional<LostMessage> Endpoint::lost_take() {
   return lost;
 }
 
-Peer* Endpoint::silent_take() {
+Peer* EndpointCompletions::silent_take() {
   return std::exchange(state_->peers.silent, nullptr);
 }
 
-HeldUp Endpoint::held_up_take() {
+HeldUp EndpointCompletions::held_up_take() {
   return std::exchange(state_->room.held_up, {});
 }
 
-std::uint32_t Endpoint::awaiting_receives() const {
+std::uint32_t EndpointCompletions::awaiting_receives() const {
   return state_->room.awaiting;
 }
 

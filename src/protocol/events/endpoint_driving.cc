@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The public functions of the engine for frames, time, and what is still owed.
-#include "protocol/endpoint.h"
+#include "protocol/endpoint_driving.h"
 
 #include <span>
 
@@ -31,45 +31,45 @@
 
 namespace omx::protocol {
 
-void Endpoint::on_frame(TimeNs now, wire::Frame frame) {
+void EndpointDriving::on_frame(TimeNs now, wire::Frame frame) {
   time_enter(*state_, now);
   const MayCoalescePackets may(*state_);
   rx_frame(*state_, frame);
 }
 
-void Endpoint::on_frame_by(TimeNs now, unsigned rail, wire::Frame frame) {
+void EndpointDriving::on_frame_by(TimeNs now, unsigned rail, wire::Frame frame) {
   state_->rails.rx_rail = static_cast<std::uint8_t>(rail);
   on_frame(now, frame);
   state_->rails.rx_rail = 0;
 }
 
-void Endpoint::rail_carrier(TimeNs now, unsigned rail, bool up) {
+void EndpointDriving::rail_carrier(TimeNs now, unsigned rail, bool up) {
   time_enter(*state_, now);
   protocol::rail_carrier(*state_, rail, up);
 }
 
-std::size_t Endpoint::expected_replies(std::span<ExpectedFrame> out, unsigned rail) {
+std::size_t EndpointDriving::expected_replies(std::span<ExpectedFrame> out, unsigned rail) {
   return pulls_expected(*state_, out, rail);
 }
 
-std::size_t Endpoint::expected_by_bulk(TimeNs now, std::span<ExpectedFrame> out) {
+std::size_t EndpointDriving::expected_by_bulk(TimeNs now, std::span<ExpectedFrame> out) {
   time_enter(*state_, now);
   const std::size_t replies = pulls_expected(*state_, out, 0);
   return replies ? replies : medium_expected(*state_, out);
 }
 
-bool Endpoint::is_expected(const ExpectedFrame& expected, wire::Frame frame) {
+bool EndpointDriving::is_expected(const ExpectedFrame& expected, wire::Frame frame) {
   return expected.sender ? medium_is(*state_, expected, frame) : pull_reply_is(*state_, expected, frame);
 }
 
-void Endpoint::on_placed(TimeNs now, const ExpectedFrame& expected, wire::Frame frame, unsigned rail) {
+void EndpointDriving::on_placed(TimeNs now, const ExpectedFrame& expected, wire::Frame frame, unsigned rail) {
   time_enter(*state_, now);
   state_->rails.rx_rail = static_cast<std::uint8_t>(rail);
   placed(expected, frame);
   state_->rails.rx_rail = 0;
 }
 
-void Endpoint::placed(const ExpectedFrame& expected, wire::Frame frame) {
+void EndpointDriving::placed(const ExpectedFrame& expected, wire::Frame frame) {
   wire::Head head;
   if (wire::decode_head(frame, head) != wire::Drop::none) return;
   if (rails_used(*state_)) [[unlikely]]
@@ -81,7 +81,7 @@ void Endpoint::placed(const ExpectedFrame& expected, wire::Frame frame) {
     pull_reply_placed(*state_, head, frame);
 }
 
-void Endpoint::progress(TimeNs now, bool more) {
+void EndpointDriving::progress(TimeNs now, bool more) {
   time_enter(*state_, now);
   {
     const MayCoalescePackets may(*state_);
@@ -92,38 +92,42 @@ void Endpoint::progress(TimeNs now, bool more) {
   coalesce_release(*state_);
 }
 
-bool Endpoint::held_messages() const {
-  return held() && !state_->coalescing.packets;
+bool EndpointDriving::held_any() const {
+  return state_->coalescing.peer != nullptr;
 }
 
-TimeNs Endpoint::held_since() const {
+bool EndpointDriving::held_messages() const {
+  return held_any() && !state_->coalescing.packets;
+}
+
+TimeNs EndpointDriving::held_since() const {
   return time_outside(*state_, state_->coalescing.began);
 }
 
-bool Endpoint::held_question() const {
+bool EndpointDriving::held_question() const {
   State& s = *state_;
   const Pull* const pull = s.coalescing.packets ? s.transfers.pull_list.front() : nullptr;
   return pull && s.coalescing.peer == pull->peer &&
          !s.transfers.pull_list.next(*s.transfers.pull_list.front());
 }
 
-void Endpoint::release(TimeNs now) {
+void EndpointDriving::release(TimeNs now) {
   time_enter(*state_, now);
   coalesce_release(*state_);
   state_->sink.flush();
 }
 
-TimeNs Endpoint::next_deadline() const {
+TimeNs EndpointDriving::next_deadline() const {
   return time_outside(*state_, state_->ack_now.empty() ? state_->timers.next() : state_->now);
 }
 
-void Endpoint::flush_acks(TimeNs now) {
+void EndpointDriving::flush_acks(TimeNs now) {
   time_enter(*state_, now);
   coalesce_release(*state_);
   ack_flush(*state_, true);
 }
 
-bool Endpoint::drained() const {
+bool EndpointDriving::drained() const {
   const State& s = *state_;
   if (s.completion.buffered_sends > 0) return false;
   // Forgotten sends are still owed to their receivers. So are sends whose data wait for their receives.
@@ -134,43 +138,43 @@ bool Endpoint::drained() const {
   return true;
 }
 
-bool Endpoint::bulk_seen() const {
+bool EndpointDriving::bulk_seen() const {
   return state_->transfers.bulk_seen;
 }
 
-Endpoint::Pace Endpoint::pull_pace() const {
+EndpointDriving::Pace EndpointDriving::pull_pace() const {
   return {state_->pulling.pace.bytes(), state_->pulling.pace.busy()};
 }
 
-bool Endpoint::copies_awaited() const {
+bool EndpointDriving::copies_awaited() const {
   return !state_->transfers.pull_copying.empty();
 }
 
-bool Endpoint::pulls_by_link() const {
+bool EndpointDriving::pulls_by_link() const {
   return state_->transfers.pulls_by_link;
 }
 
-bool Endpoint::pulls_running() const {
+bool EndpointDriving::pulls_running() const {
   return !state_->transfers.pull_list.empty();
 }
 
-bool Endpoint::bulk_awaited(TimeNs now) {
+bool EndpointDriving::bulk_awaited(TimeNs now) {
   return protocol::bulk_awaited(*state_, now - state_->absent);
 }
 
-bool Endpoint::bulk_wanted(TimeNs now) {
+bool EndpointDriving::bulk_wanted(TimeNs now) {
   return state_->transfers.pulls_by_bulk || protocol::bulk_awaited(*state_, now - state_->absent);
 }
 
-void Endpoint::bulk_came() {
+void EndpointDriving::bulk_came() {
   protocol::bulk_came(*state_);
 }
 
-NicId Endpoint::bulk_sender(const wire::BulkAddress& from) const {
+NicId EndpointDriving::bulk_sender(const wire::BulkAddress& from) const {
   return bulk_owner(*state_, from);
 }
 
-RegionMemory Endpoint::region(std::uint8_t number, std::uint8_t generation) const {
+RegionMemory EndpointDriving::region(std::uint8_t number, std::uint8_t generation) const {
   const Region* const region = state_->regions.find(number, generation);
   if (!region) return {};
   return {region->place, region->owner->segments.span()};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The public functions of the engine that describe its peers and itself.
-#include "protocol/endpoint.h"
+#include "protocol/endpoint_facts.h"
 
 #include "base/mac.h"
 #include "protocol/counters.h"
@@ -15,39 +15,39 @@
 
 namespace omx::protocol {
 
-Peer* Endpoint::self() {
+Peer* EndpointFacts::self() {
   return state_->peers.myself;
 }
 
-Peer* Endpoint::find_peer(NicId nic, std::uint8_t endpoint) {
+Peer* EndpointFacts::find_peer(NicId nic, std::uint8_t endpoint) {
   return peer_find(*state_, nic, endpoint);
 }
 
-Peer* Endpoint::peer_at(std::uint32_t index) {
+Peer* EndpointFacts::peer_at(std::uint32_t index) {
   return index < state_->peers.by_index.size() ? state_->peers.by_index[index] : nullptr;
 }
 
-std::uint32_t Endpoint::peer_count() const {
+std::uint32_t EndpointFacts::peer_count() const {
   return static_cast<std::uint32_t>(state_->peers.by_index.size());
 }
 
-Endpoint::Memory Endpoint::memory() const {
+EndpointFacts::Memory EndpointFacts::memory() const {
   const State& s = *state_;
   return {s.memory.peer_slab.bytes() + s.memory.reorder_buffers.bytes(),
           s.memory.requests.bytes() + s.memory.unexpected_slab.bytes() + s.memory.segment_lists.in_use(),
           s.memory.buffers.in_use() + s.memory.send_buffers.in_use(), sizeof(Peer)};
 }
 
-const Counters& Endpoint::counters() const {
+const Counters& EndpointFacts::counters() const {
   return state_->counters;
 }
 
-void Endpoint::snapshot(TimeNs now, Snapshot& out) {
+void EndpointFacts::snapshot(TimeNs now, Snapshot& out) {
   time_enter(*state_, now);
   snapshot_take(*state_, out);
 }
 
-std::uint32_t Endpoint::eager_max(const Peer* peer) const {
+std::uint32_t EndpointFacts::eager_max(const Peer* peer) const {
   return eager_limit(*state_, *peer);
 }
 

@@ -4,7 +4,7 @@
 namespace omx::runtime {
 
 bool BackgroundWork::held_release() {
-  if (!core_.engine->held()) return false;
+  if (!core_.engine->held_any()) return false;
   core_.now = core_.clock.read();
   core_.engine->release(core_.now);
   burst_.sends_are(0);

@@ -18,7 +18,7 @@ class Burst {
   // Ends the burst, because the application does something else.
   void end() {
     sends_ = 0;
-    if (core_.engine->held()) [[unlikely]]
+    if (core_.engine->held_any()) [[unlikely]]
       core_.engine->release(core_.now);
   }
   unsigned sends() const { return sends_; }

@@ -33,7 +33,7 @@ class BurstSends {
   bool may_hold() { return progress_.runs() && !progression_.stopped() && !waiters_.asleep(); }
   // Takes care of messages that may be waiting, after a send. Now and then takes a turn of the link.
   void sent() {
-    if (core_.engine->held()) [[unlikely]]
+    if (core_.engine->held_any()) [[unlikely]]
       held();
     if (burst_.turn_due()) turn();
   }

@@ -33,7 +33,7 @@ bool EngineTurn::run() {
   frames += parts_.bulk.turn(kBudget);
   parts_.feed.run();  // answers of the sink's owner carry the acknowledgements
   if (core.now >= core.engine->next_deadline() || core.engine->copies_awaited()) timers_turn(frames > 0);
-  if (core.engine->held()) core.engine->release(core.now);
+  if (core.engine->held_any()) core.engine->release(core.now);
   core.out->flush();
   if (parts_.upkeep.due()) parts_.upkeep.run();
   if (core.engine->news()) [[unlikely]]

@@ -46,7 +46,7 @@ class Polling {
   }
   // Counts calls that find their result without a turn. Returns whether a turn is due all the same, now and
   // then.
-  bool due_found() { return (++found_ & (core_.engine->held() ? kTurnEveryBurst : kTurnEvery)) == 0; }
+  bool due_found() { return (++found_ & (core_.engine->held_any() ? kTurnEveryBurst : kTurnEvery)) == 0; }
   // Returns, after a poll and without the lock, whether the caller should give its processor away. It should
   // not if it found its result.
   bool yield_due(bool found) { return fairness_.yield_due(found || found_frames_); }
