@@ -159,6 +159,8 @@ def restart(lab, link, how, end):
     first.hear("^ready")
     client = fabric_job(lab, "h1", env, "restart", address("h2", link), how, end)
     client.hear("^alone", 60)
+    if end == "killed" and not first.ended(15):  # until then it holds the endpoint
+        raise Failure(f"the first server did not end; it said: {first.tail()}")
     second = fabric_job(lab, "h2", env, "serve", 5)
     if not client.ended(60):
         raise Failure(f"the client did not end; it said: {client.tail()}")
