@@ -199,7 +199,7 @@ TEST(settings_load, former_names__mean_the_same) {
   EXPECT_EQ(file->protocol.bulk_rndv_threshold, 16384U);
   EXPECT_FALSE(file->protocol.coalesce);
 
-  // They are ours, so the switch for names of MX does not concern them.
+  // Former names are ours, so the switch for names of MX does not concern them.
   const auto s = load("unscheduled_bytes = 1000",
                       {{"OMX_IGNORE_MX_ENV", "1"}, {"OMX_UNASKED_BYTES", "2000"}, {"OMX_OWN_HOOKS", "7"}});
   ASSERT_TRUE(s) << s.error().message;

@@ -321,7 +321,7 @@ TEST_F(Cancels, not_while_the_data_move) {
   const Bytes out = pattern(in.size(), 1);
   receive(b, in, 1, 0, &x);
   EXPECT_EQ(fi_tsend(a.ep, out.data(), out.size(), nullptr, a_to_b, 1, &y), 0);
-  // Its announcement matches the receive within some turns.
+  // The announcement of the send matches the receive within some turns.
   for (int i = 0; i < 50; i++) {
     fi_cq_read(a.cq, nullptr, 0);
     fi_cq_read(b.cq, nullptr, 0);

@@ -6,8 +6,8 @@ from sources import EVERYWHERE, name, sources
 
 # What colleagues would say: finds nothing, indefinitely, again, recently, with a message, is reported, no thread, a process.
 WORDS = re.compile(r"\b(in vain|for ever|anew|lately|aloud|(is|are|was|were) told of|nobody|somebody|dear)\b", re.I)
-# A sentence has a subject: these open one without.
-OPENINGS = re.compile(r"(Who|Whose|Whom|What)\b(?![^.]*\?)")
+# A sentence has a subject, and names a thing before it says "it": these open a comment without.
+OPENINGS = re.compile(r"(Who|Whose|Whom|What|It|Its|They|Them|Their|Those|Such|The same)\b(?![^.]*\?)")
 
 
 def comments(path):

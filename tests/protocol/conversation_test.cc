@@ -281,7 +281,7 @@ TEST_F(ConversationTest, awaited__a_receive_that_names_a_former_instance_ends) {
   network.run_for(10 * kSecond);
   EXPECT_FALSE((*a)->done(of_present));
   EXPECT_TRUE(to_b->connected());
-  // The same holds while there is no connection yet.
+  // A receive goes on waiting, too, while there is no connection yet.
   b = &network.restart(1, with_session(0x8888));
   network.run_for(10 * kSecond);
   a = &network.restart(0, with_session(0x9999));

@@ -47,7 +47,7 @@ TEST(pull_pace, a_silent_sender__counts_once) {
   EXPECT_EQ(pace.busy() - before, kMillisecond);
 }
 
-// The same holds at the very start of the clock.
+// At the very start of the clock no more time counts than has passed, either.
 TEST(pull_pace, at_time_zero__no_more_than_passed) {
   PullPace pace;
   pace.enter(0);

@@ -109,7 +109,7 @@ TEST_F(RoundTripOf, near_peer__what_is_lost_is_repeated_within_milliseconds) {
 
 TEST_F(RoundTripOf, slow_peer__is_not_overwhelmed) {
   open();
-  // Its application calls the library every 12 ms.
+  // The peer's application calls the library every 12 ms.
   for (int i = 0; i < 200; i++) {
     b->paused = true;
     (void)send(*a, to_b, message(20), 1);
@@ -121,7 +121,7 @@ TEST_F(RoundTripOf, slow_peer__is_not_overwhelmed) {
   EXPECT_LT(repeated(), 100U) << "patience grows to what it takes";
 }
 
-// It owes an acknowledgement meanwhile, so it is pinged. Its late answer says nothing about the path.
+// A stopped peer owes an acknowledgement, so it is pinged. The late answer says nothing about the path.
 TEST_F(RoundTripOf, stopped_peer__is_not_taken_for_a_far_one) {
   open();
   for (int i = 0; i < 20; i++) exchange(*a, to_b, *b, 20);

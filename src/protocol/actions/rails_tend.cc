@@ -130,7 +130,7 @@ void rails_late(State& s, Pull& pull, PullBlock& block) {
       if (i != rail && rails.paths[i].heard >= block.asked_at) rails_suspect(s, p, rail, block.asked_at);
     }
     if (block.rail != rail) return;  // rails_suspect() has asked again already
-    // It is not known which of the boards work, or whether the peer runs.
+    // Neither which boards work nor whether the peer runs is known.
     if (rails.paths[rails.home].heard < block.asked_at && rails.doubted == 0) rails.doubted = s.now;
     rails_tend(s, p);
   }

@@ -61,7 +61,7 @@ std::size_t BulkReading::bulk_turn(bool late, std::size_t budget) {
   std::size_t frames = placement_.receive(*core_.link, *this, budget, late);
   if (!rails_.empty()) [[unlikely]]
     frames += rails_.receive_bulk(budget);
-  // Such frames were not even asked for by this link: the sender no longer uses our UDP bulk path.
+  // Frames that were not asked for by this link show that the sender no longer uses our UDP bulk path.
   if (frames > 0 && !asked) bulk_busy_until_ = core_.now + kBusyNs;
   return frames;
 }

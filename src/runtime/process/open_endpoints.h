@@ -46,8 +46,8 @@ class OpenEndpoints {
   ForkMark mark_;
   mutable std::mutex mutex_;  // guards open_
   std::vector<Endpoint*> open_;
-  // The same endpoints by slot, owned here. Read without a lock, since the unexpected handler looks up
-  // addresses.
+  // The endpoints of open_ by slot, owned here. The slots are read without a lock, because the unexpected
+  // handler looks up addresses.
   std::unique_ptr<std::atomic<Endpoint*>[]> slots_;
   std::uint32_t slot_next_ = 0;
 };

@@ -166,7 +166,7 @@ TEST(bulk_placement, no_socket_to_be_had__the_ring_without_a_word_and_later_aske
 }
 
 // One of the two ways must take the frames.
-TEST(bulk_placement, a_bulk_that_cannot_be_forgone__goes_on_being_read) {
+TEST(bulk_placement, a_bulk_path_that_cannot_be_forgone__goes_on_being_read) {
   Stream stream{5000, 6000};
   stream.placement.begin(32 * kMiB);
   while (!stream.link.takes && stream.bytes < 512 * kMiB) stream.run(kMiB);
@@ -183,7 +183,7 @@ TEST(bulk_placement, a_bulk_that_cannot_be_forgone__goes_on_being_read) {
 }
 
 // The link gave the bulk path up by itself (no memory for larger frames).
-TEST(bulk_placement, a_bulk_that_ends_by_itself__read_to_its_end) {
+TEST(bulk_placement, a_bulk_path_that_ends_by_itself__read_to_its_end) {
   Stream stream{5000, 5000};
   stream.run(8 * kMiB);
   ASSERT_TRUE(stream.link.takes);
@@ -198,8 +198,8 @@ TEST(bulk_placement, a_bulk_that_ends_by_itself__read_to_its_end) {
   stream.expect_all_read();
 }
 
-// It ends in the very turn after it was opened, when the ring still has frames from before.
-TEST(bulk_placement, a_bulk_that_ends_at_once__read_before_the_ring_has_more) {
+// The bulk path ends in the very turn after it was opened, when the ring still has frames from before.
+TEST(bulk_placement, a_bulk_path_that_ends_at_once__read_before_the_ring_has_more) {
   Stream stream{5000, 5000};
   stream.turn(500);
   ASSERT_TRUE(stream.link.takes);
