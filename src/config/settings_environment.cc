@@ -31,7 +31,6 @@ constexpr std::string_view kOthers[] = {
     "OMX_MODULE_",
     "OMX_PRCACHE",
     "OMX_RCACHE",
-    "OMX_SHARED_RNDV_THRESHOLD",
     "OMX_VERBDEBUG",
     "OMX_TEST_",
     "OMX_TESTS",
@@ -52,8 +51,9 @@ constexpr std::string_view kOthers[] = {
 bool known(std::string_view name) {
   const auto settings = tunables();
   const auto is_name = [name](const Tunable& tunable) {
-    const auto former = tunable_former_names(tunable);
-    return name == tunable.variable || std::find(former.begin(), former.end(), name) != former.end();
+    const auto own = tunable_own_names(tunable), others = tunable_mx_names(tunable);
+    return std::find(own.begin(), own.end(), name) != own.end() ||
+           std::find(others.begin(), others.end(), name) != others.end();
   };
   const auto is_other = [name](std::string_view other) {
     return other.back() == '_' ? name.starts_with(other) : name == other;

@@ -44,10 +44,9 @@ std::string_view unquote(std::string_view value) {
 
 bool has_key(const Tunable& tunable, std::string_view key) {
   if (!tunable.in_file) return false;
-  if (tunable_key(tunable.variable) == key) return true;
-  const auto former = tunable_former_names(tunable);
-  return std::any_of(former.begin(), former.end(),
-                     [&](const std::string& alias) { return tunable_key(alias) == key; });
+  const auto names = tunable_own_names(tunable);
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return tunable_key(name) == key; });
 }
 
 const Tunable* tunable_find_key(std::string_view key) {
@@ -124,16 +123,16 @@ void mx_names_apply(const GetEnv& getenv, const Tunable& tunable, Settings& sett
 Result<void> environment_apply(const GetEnv& getenv, Settings& settings) {
   for (const Tunable& tunable : tunables()) {
     if (!tunable.in_file) continue;  // OMX_CONFIG was handled before
-    std::string name = tunable.variable;
-    const char* value = getenv(tunable.variable);
-    for (const std::string& former : tunable_former_names(tunable)) {
-      if (value) break;
-      name = former;
-      value = getenv(former.c_str());
-    }
-    if (!value) {
+    const auto names = tunable_own_names(tunable);
+    const auto set = std::find_if(names.begin(), names.end(),
+                                  [&](const std::string& name) { return getenv(name.c_str()); });
+    if (set == names.end()) {
       if (!settings.ignore_mx_env) mx_names_apply(getenv, tunable, settings);
-    } else if (!tunable.parse(value, settings)) {
+      continue;
+    }
+    const std::string& name = *set;
+    const char* const value = getenv(name.c_str());
+    if (!tunable.parse(value, settings)) {
       return fail(kMxFailure,
                   fmt::format("{}=\"{}\" in the environment is not accepted; give {}, or unset it", name,
                               shown(value), tunable.accepted()));

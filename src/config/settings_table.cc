@@ -466,8 +466,7 @@ std::span<const Tunable> tunables() {
 namespace {
 
 constexpr std::string_view kOwnPrefix = "OMX_";
-// A name of Open-MX 1.x, which counts like those of MX.
-constexpr std::string_view kOlder = "OMX_SHARED_RNDV_THRESHOLD";
+constexpr std::string_view kOlder = "OMX_SHARED_RNDV_THRESHOLD";  // of Open-MX 1.x; counts like those of MX
 
 std::vector<std::string> aliases_of(const Tunable& tunable, bool own) {
   std::vector<std::string> found;
@@ -482,8 +481,10 @@ std::vector<std::string> aliases_of(const Tunable& tunable, bool own) {
 
 }  // namespace
 
-std::vector<std::string> tunable_former_names(const Tunable& tunable) {
-  return aliases_of(tunable, true);
+std::vector<std::string> tunable_own_names(const Tunable& tunable) {
+  auto names = aliases_of(tunable, true);
+  names.insert(names.begin(), tunable.variable);
+  return names;
 }
 
 std::vector<std::string> tunable_mx_names(const Tunable& tunable) {

@@ -26,8 +26,8 @@ std::span<const Tunable> tunables();
 
 // Returns the key in the file: "spin_us" for OMX_SPIN_US.
 std::string tunable_key(std::string_view variable);
-// Returns the names that a setting had before. They mean the same as its own name, also in the file.
-std::vector<std::string> tunable_former_names(const Tunable& tunable);
+// Returns the variable and the names that the setting had before. All mean the same, also in the file.
+std::vector<std::string> tunable_own_names(const Tunable& tunable);
 // Returns the names of MX and of Open-MX 1.x, which other software may set, too.
 std::vector<std::string> tunable_mx_names(const Tunable& tunable);
 
