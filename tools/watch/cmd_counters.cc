@@ -90,7 +90,8 @@ void print_json(const std::vector<Reading>& readings, bool all) {
               if (!all && !value) continue;
               json.field(label, value);
               // Scripts that read the former label go on working.
-              if (const char* const former = counter_former_label(label)) json.field(former, value);
+              const CounterText* const text = counter_text(label);
+              if (text && text->former) json.field(text->former, value);
             }
           });
         });
@@ -117,7 +118,7 @@ std::vector<Reading> difference(std::vector<Reading> now, const std::vector<Read
 int counters_explain() {
   for (const CounterValue& counter : counter_values({})) {
     const CounterText* text = counter_text(counter.first);
-    const char* const former = counter_former_label(counter.first);
+    const char* const former = text ? text->former : nullptr;
     fmt::print("{} ({})\n    {}{}\n", counter.first, text ? text->unit : "?",
                text ? text->meaning : "not explained", former ? fmt::format("; was: {}", former) : "");
   }

@@ -25,13 +25,17 @@ constexpr CounterText kTexts[] = {
      "refused pull requests: of an earlier session, or for a message that is not being sent"},
     {"Send Pull Request", "packets", "requests for blocks of large messages that this endpoint receives"},
     {"Send Pull Reply", "packets", "pieces of large messages that this endpoint sends"},
-    {"Send Pull Reply by UDP", "packets", "pieces of large messages that went by UDP, many in one call"},
+    {"Send Pull Reply by UDP", "packets", "pieces of large messages that went by UDP, many in one call",
+     "Send Pull Reply by UDP Lane"},
     {"Send Coalesced Frame", "packets",
-     "frames that carried a burst of short messages (OMX_COALESCE), one count for each frame"},
+     "frames that carried a burst of short messages (OMX_COALESCE), one count for each frame",
+     "Send Shared Frame"},
     {"Send Coalesced Packets", "frames",
-     "frames that carried several requests, reports, acknowledgements or announcements"},
+     "frames that carried several requests, reports, acknowledgements or announcements",
+     "Send Gathered Packets"},
     {"Send Unscheduled Data", "messages",
-     "large messages whose first frames left unscheduled, before the receiver asked (OMX_UNSCHEDULED_BYTES)"},
+     "large messages whose first frames left unscheduled, before the receiver asked (OMX_UNSCHEDULED_BYTES)",
+     "Send Data Unasked"},
     {"Send Kept until Received", "messages",
      "sent without data, because the peer had no room: it fetches the data when a receive matches"},
     {"Send MTU Probe", "packets", "padded probes that prove a frame size, a few for each peer"},
@@ -53,12 +57,14 @@ constexpr CounterText kTexts[] = {
      "requests by peers for blocks of large messages that this endpoint sends"},
     {"Recv Pull Reply", "packets",
      "pieces of large messages from peers; with one copy inside a host there are none"},
-    {"Recv Unscheduled Data", "messages",
-     "large messages from peers of which unscheduled data could be used"},
+    {"Recv Unscheduled Data", "messages", "large messages from peers of which unscheduled data could be used",
+     "Recv Data Unasked"},
     {"Recv MTU Probe", "packets", "padded probes of peers that prove a frame size"},
-    {"Recv Coalesced Frame", "packets", "frames of peers that carried a burst of short messages"},
+    {"Recv Coalesced Frame", "packets", "frames of peers that carried a burst of short messages",
+     "Recv Shared Frame"},
     {"Recv Coalesced Packets", "frames",
-     "frames of peers that carried several requests, reports, acknowledgements or announcements"},
+     "frames of peers that carried several requests, reports, acknowledgements or announcements",
+     "Recv Gathered Packets"},
     // Messages.
     {"Messages Sent", "messages", "sends that the application posted to peers"},
     {"Messages Received", "messages", "receives that a message completed"},
@@ -92,13 +98,16 @@ constexpr CounterText kTexts[] = {
     {"Pull Re-request by Another Rail", "packets",
      "blocks requested again by another board, because none came by the first"},
     {"Pull Given Up", "messages", "large messages that failed because their sender was silent too long"},
-    {"Peer Given Up", "peers", "silent for OMX_PEER_TIMEOUT_MS: host, cable or process has failed"},
+    {"Peer Given Up", "peers", "silent for OMX_PEER_TIMEOUT_MS: host, cable or process has failed",
+     "Partner Given Up"},
     {"Peer Restarted", "peers",
-     "came back as another process, or ended inside this host: pending operations failed"},
+     "came back as another process, or ended inside this host: pending operations failed",
+     "Partner Restarted"},
     {"UDP Segmentation Given Up", "times",
      "datagrams cut by the NIC did not arrive: ethtool -K INTERFACE tx-udp-segmentation off"},
     {"UDP Bulk Path Given Up", "times",
-     "UDP did not arrive and rests for a while: a firewall, or a full socket (net.core.rmem_max)"},
+     "UDP did not arrive and rests for a while: a firewall, or a full socket (net.core.rmem_max)",
+     "UDP Lane Given Up"},
     {"Rail Suspected", "times",
      "a path between two boards failed and rests until a probe returns: cable, switch, or peer"},
     {"Rail Proven", "times", "a probe returned by a path that was not in use"},
@@ -115,7 +124,8 @@ constexpr CounterText kTexts[] = {
     {"Drop Bad Endpoint", "frames", "for another endpoint"},
     {"Drop Bad Session", "frames",
      "of an earlier session of the peer or of this endpoint; some are normal after a restart"},
-    {"Drop Unknown Peer", "frames", "of a peer that is not connected, not yet or no longer"},
+    {"Drop Unknown Peer", "frames", "of a peer that is not connected, not yet or no longer",
+     "Drop Unknown Partner"},
     {"Drop Bad Sequence Number", "frames",
      "acknowledgements overtaken by newer ones, or packets of an earlier session"},
     {"Drop Pull Bad Region", "frames", "requests for a large message that is not being sent, or no longer"},
@@ -140,9 +150,10 @@ constexpr CounterText kTexts[] = {
     {"Link Receive Batches", "batches",
      "polls that found frames; frames divided by batches shows how well receiving is batched"},
     {"Link UDP Batches Sent", "batches",
-     "GSO batches: frames of large messages that the kernel took by UDP in one call"},
+     "GSO batches: frames of large messages that the kernel took by UDP in one call", "Link UDP Trains Sent"},
     {"Link UDP Batches Received", "batches",
-     "GSO batches: frames of large messages that the kernel handed over in one call"},
+     "GSO batches: frames of large messages that the kernel handed over in one call",
+     "Link UDP Trains Received"},
     {"Link Bulk Frames Placed", "frames",
      "pieces of large messages that the kernel copied directly into their place"},
     {"Link Bulk Frames Moved", "frames",
@@ -162,14 +173,15 @@ constexpr CounterText kTexts[] = {
      "a waiting thread that slept in the kernel was woken; the next counters say by what"},
     {"Sleeps Ended by a Frame", "sleeps", "by any frame"},
     {"Sleeps Ended by a Solicited Frame", "sleeps",
-     "in a stream, by a frame that its sender marked as urgent"},
-    {"Sleeps Ended by Announced Data", "sleeps",
-     "in a stream, by UDP data that a marked frame had announced"},
+     "in a stream, by a frame that its sender marked as urgent", "Sleeps Ended by a Marked Frame"},
+    {"Sleeps Ended by Announced Data", "sleeps", "in a stream, by UDP data that a marked frame had announced",
+     "Sleeps Ended by an Announced Lane"},
     {"Sleeps Ended by the Moderation Timer", "sleeps",
      "in a stream, by OMX_MODERATION_US: the sender marks no frames, or a marked frame was lost"},
     {"Sleeps with Solicited Frames Masked", "sleeps",
      "ignored marked frames for some microseconds, because messages came close together "
-     "(OMX_MODERATION=stream)"},
+     "(OMX_MODERATION=stream)",
+     "Sleeps Deaf to Marked Frames"},
     {"Progress Thread Took Over", "times",
      "the application did not call the library while there was work (OMX_PROGRESS)"},
     // Inside the host.
@@ -183,29 +195,6 @@ constexpr CounterText kTexts[] = {
     {"Local One-Copy Bytes", "bytes",
      "bytes of these reads; large messages without them took two copies (omx info says why)"},
     {"Local Peers Woken", "times", "a sleeping peer on this host was woken for a frame"},
-};
-
-struct Renamed {
-  std::string_view label;
-  const char* former;
-};
-constexpr Renamed kRenamed[] = {
-    {"Send Pull Reply by UDP", "Send Pull Reply by UDP Lane"},
-    {"Send Coalesced Frame", "Send Shared Frame"},
-    {"Send Coalesced Packets", "Send Gathered Packets"},
-    {"Send Unscheduled Data", "Send Data Unasked"},
-    {"Recv Unscheduled Data", "Recv Data Unasked"},
-    {"Recv Coalesced Frame", "Recv Shared Frame"},
-    {"Recv Coalesced Packets", "Recv Gathered Packets"},
-    {"Peer Given Up", "Partner Given Up"},
-    {"Peer Restarted", "Partner Restarted"},
-    {"UDP Bulk Path Given Up", "UDP Lane Given Up"},
-    {"Drop Unknown Peer", "Drop Unknown Partner"},
-    {"Link UDP Batches Sent", "Link UDP Trains Sent"},
-    {"Link UDP Batches Received", "Link UDP Trains Received"},
-    {"Sleeps Ended by a Solicited Frame", "Sleeps Ended by a Marked Frame"},
-    {"Sleeps with Solicited Frames Masked", "Sleeps Deaf to Marked Frames"},
-    {"Sleeps Ended by Announced Data", "Sleeps Ended by an Announced Lane"},
 };
 
 }  // namespace
@@ -255,18 +244,8 @@ const CounterText* counter_text(std::string_view label) {
   return found == std::end(kTexts) ? nullptr : found;
 }
 
-const char* counter_former_label(std::string_view label) {
-  const auto* const found = std::find_if(std::begin(kRenamed), std::end(kRenamed),
-                                         [&](const Renamed& r) { return r.label == label; });
-  return found == std::end(kRenamed) ? nullptr : found->former;
-}
-
 std::size_t counter_text_count() {
   return std::size(kTexts);
-}
-
-std::size_t counter_renamed_count() {
-  return std::size(kRenamed);
 }
 
 }  // namespace omx::tools

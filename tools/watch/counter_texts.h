@@ -17,13 +17,11 @@ std::vector<CounterValue> counter_values(const runtime::SharedCounters& counters
 
 struct CounterText {
   std::string_view label, unit, meaning;
+  const char* former = nullptr;  // the label that the counter had before
 };
 // Returns nullptr if there is no such label. A test in tests/tools checks that every counter has a text.
 const CounterText* counter_text(std::string_view label);
-// Returns the label that a counter had before. Returns nullptr if it never changed.
-const char* counter_former_label(std::string_view label);
-// Returns how many texts there are, and how many counters had another label before.
+// Returns how many texts there are.
 std::size_t counter_text_count();
-std::size_t counter_renamed_count();
 
 }  // namespace omx::tools
