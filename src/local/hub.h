@@ -4,7 +4,7 @@
 //
 // Each direction is a ring of its own. The sender makes it when it has the first frame for a peer. It
 // connects to the socket by which that endpoint is claimed, and passes the ring there. The connection stays.
-// Its end says that the peer is gone, and a byte on it wakes the peer.
+// The end of the connection says that the peer is gone, and a byte on the connection wakes the peer.
 #pragma once
 
 #include <sys/uio.h>
