@@ -99,7 +99,7 @@ void coalesce_release(State& s) {
   frame_finish(s, frame, p.agreed.checksum);
   if (!burst.packets) ack_piggybacked(p);  // each packet settled this when it was made
   s.count(burst.packets ? Counter::send_coalesced_packets : Counter::send_coalesced)++;
-  s.sink.flush();  // the next burst needs the memory
+  frames_leave(s);  // the next burst needs the memory
 }
 
 void coalesce_drop(State& s, const Peer& p) {

@@ -19,6 +19,14 @@ void frame_finish_header(wire::TxFrame& frame);
 // Ends a frame that was begun with room for one more segment: adds the checksum where agreed, and commits it.
 void frame_finish(State& s, wire::TxFrame& frame, bool checksum);
 
+// Sends what is queued before the caller of the engine does. This is the engine's only flush. It is for:
+//  - an RNDV before its data that take the bulk path, and an announcement of data before those data;
+//  - the frame of a burst, whose memory the next burst needs;
+//  - a message whose copy, or the caller's other work, is done while the frame is on its way.
+inline void frames_leave(State& s) {
+  s.sink.flush();
+}
+
 // Begins a frame that leaves by the peer's home board.
 inline wire::TxFrame& frame_begin(State& s, const Peer& p, std::uint32_t segments) {
   if (p.rails) [[unlikely]]

@@ -39,7 +39,7 @@ void pull_reply_send(State& s, Peer& p, const Request& r, const wire::Pull& pull
   while (left > 0) {
     if (ahead && index == rings_at) {
       bulk_announce(s, p, wire::bulk_answer(pull.pull_handle, pull.frame_index + frames - 1));
-      s.sink.flush();  // the announcement leaves with what comes before it, not with what follows
+      frames_leave(s);  // the announcement leaves with what comes before it, not with what follows
     }
     const std::uint32_t length = std::min(left, room);
     left -= length;

@@ -6,6 +6,7 @@
 
 #include "protocol/actions/coalesce.h"
 #include "protocol/actions/completion.h"
+#include "protocol/actions/frames.h"
 #include "protocol/actions/resend_timer.h"
 #include "protocol/actions/send_tx.h"
 #include "protocol/history.h"
@@ -169,7 +170,7 @@ void pump(State& s, Peer& p, bool at_once) {
       park_counted(s, p, *r);
     if (!notify) history_note(s, Happened::sent, &p, r->match_info, r->msg_length, r->seqnum);
     // Work that need not be done before a message leaves is done while the message is on its way.
-    if (at_once || late.planned() || s.completion.uncopied == r) s.sink.flush();
+    if (at_once || late.planned() || s.completion.uncopied == r) frames_leave(s);
     late.make();
     retransmit_arm(s, p);
     user_tell(s, *r, notify);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/actions/frames.h"
 #include "protocol/actions/pull_answer.h"
 #include "protocol/counters.h"
 #include "protocol/state/peer.h"
@@ -68,7 +69,7 @@ void unscheduled_transmit(State& s, Request& r, const wire::Rndv& rndv) {
   request.flags = request.block_length < length ? wire::kFlagQuiet : 0;
   if (unscheduled_by_bulk(p, length)) {
     request.flags |= wire::kFlagBulk;
-    s.sink.flush();  // the RNDV must be there first
+    frames_leave(s);  // the RNDV must be there first
   }
   pull_answer(s, p, r, request, rndv.unscheduled_unit);
   r.tx.unscheduled = true;
