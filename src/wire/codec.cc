@@ -109,6 +109,38 @@ int destination_endpoint(Frame frame) {
   }
 }
 
+int source_endpoint(Frame frame) {
+  const std::byte* in = frame.data();
+  switch (type_of(frame)) {
+    case PacketType::truc:
+    case PacketType::connect:
+    case PacketType::tiny:
+    case PacketType::small:
+    case PacketType::medium:
+    case PacketType::rndv:
+    case PacketType::pull:
+    case PacketType::notify:
+    case PacketType::probe:
+    case PacketType::pack:
+      return load8(in + kSrcEndpoint);
+    case PacketType::pull_reply:
+      return load8(in + kPullReplySource);
+    case PacketType::nack_lib:
+      return load8(in + nack_lib::kSrcEndpoint);
+    case PacketType::nack_mcp:
+      return load8(in + nack_mcp::kRefusing);
+    default:
+      return -1;
+  }
+}
+
+bool sent_by(Frame frame, const FrameSender& sender) {
+  if (mac_load(frame.data() + kSourceMac) != sender.nic) return false;
+  const PacketType type = type_of(frame);
+  const bool says = sender.named_always || (type != PacketType::pull_reply && type != PacketType::nack_mcp);
+  return !says || source_endpoint(frame) == sender.endpoint;
+}
+
 std::uint8_t frame_flags(Frame frame) {
   switch (type_of(frame)) {
     case PacketType::truc:

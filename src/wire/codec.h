@@ -36,6 +36,20 @@ Drop decode_head(Frame frame, Head& head);
 // bytes.
 int destination_endpoint(Frame frame);
 
+// Returns the endpoint that a frame says it comes from, or -1 for HOST_*, RAW and unknown types. PULL_REPLY
+// and NACK_MCP say it only if their sender has kFeatureSource. `frame` must have at least 32 bytes.
+int source_endpoint(Frame frame);
+
+// An endpoint as the sender of frames.
+struct FrameSender {
+  NicId nic = 0;  // 0: none
+  std::uint8_t endpoint = 0;
+  bool named_always = false;  // it has kFeatureSource
+};
+// Returns whether the frame says that it comes from this endpoint, or does not say from which one of the NIC.
+// `frame` must have at least 32 bytes.
+bool sent_by(Frame frame, const FrameSender& sender);
+
 // Returns the number that a refusal of the frame repeats: that of the message or NOTIFY. Returns nullopt for
 // other packets and for frames that are too short.
 std::optional<std::uint16_t> message_number(Frame frame);

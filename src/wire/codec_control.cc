@@ -78,7 +78,7 @@ std::size_t encode_nack_mcp(std::byte* out, const Head& head, const NackMcp& pac
   put_head(out, head);
   put_first(out, PacketType::nack_mcp, packet.src_endpoint, packet.flags,
             static_cast<std::uint8_t>(packet.code));
-  store_be32(out + 20, 0);
+  store_be32(out + nack_mcp::kRefusing, std::uint32_t{packet.refusing_endpoint} << 24);
   store_be32(out + nack_mcp::kHandle, packet.pull_handle);
   store_be32(out + nack_mcp::kMagic, packet.magic);
   return nack_mcp::kEnd;
@@ -91,6 +91,7 @@ Drop decode_nack_mcp(Frame frame, bool extended, NackMcp& packet) {
   packet.flags = flags_at(frame, kNackFlags, extended);
   if (frame.size() < nack_mcp::kEnd + trailer_bytes(packet.flags)) return Drop::truncated;
   packet.src_endpoint = load8(in + nack_mcp::kSrcEndpoint);
+  packet.refusing_endpoint = load8(in + nack_mcp::kRefusing);
   packet.code = static_cast<NackCode>(load8(in + nack_mcp::kCode));
   packet.pull_handle = load_be32(in + nack_mcp::kHandle);
   packet.magic = load_be32(in + nack_mcp::kMagic);

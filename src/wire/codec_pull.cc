@@ -79,8 +79,10 @@ Drop decode_pull(Frame frame, Mode mode, bool extended, Pull& packet) {
 
 std::size_t encode_pull_reply(std::byte* out, const Head& head, const PullReply& packet) {
   assert(packet.frame_length > 0);
-  put_head(out, head);
-  if (packet.flags) store_be16(out + kPeerIndex, packet.flags);
+  static_assert(kPullReplySource == kPeerIndex && kPullReplyFlags == kPeerIndex + 1);
+  Head own = head;
+  own.peer_index = static_cast<std::uint16_t>(packet.src_endpoint << 8 | packet.flags);
+  put_head(out, own);
   store8(out + kType, static_cast<std::uint8_t>(PacketType::pull_reply));
   store8(out + pull_reply::kFrameSeqnum, packet.frame_seqnum);
   store_be16(out + pull_reply::kFrameLength, packet.frame_length);
@@ -100,6 +102,7 @@ Drop decode_pull_reply(Frame frame, bool extended, PullReply& packet, const std:
   if (frame.size() < pull_reply::kEnd + packet.frame_length + trailer_bytes(packet.flags)) {
     return Drop::truncated;
   }
+  packet.src_endpoint = load8(in + kPullReplySource);
   packet.frame_seqnum = load8(in + pull_reply::kFrameSeqnum);
   packet.msg_offset = load_be32(in + pull_reply::kMsgOffset);
   packet.pull_handle = load_be32(in + pull_reply::kHandle);

@@ -12,8 +12,7 @@ namespace omx::wire {
 std::size_t encode_pull(std::byte* out, const Head& head, Mode mode, const Pull& packet);
 Drop decode_pull(Frame frame, Mode mode, bool extended, Pull& packet);
 
-// Encodes a PULL_REPLY. When `flags` are set, {0, flags} takes the place of head.peer_index. An extended
-// receiver reads the low byte as flags, so give peer_index 0 to extended peers.
+// Encodes a PULL_REPLY. {src_endpoint, flags} takes the place of head.peer_index.
 std::size_t encode_pull_reply(std::byte* out, const Head& head, const PullReply& packet);
 Drop decode_pull_reply(Frame frame, bool extended, PullReply& packet, const std::byte** data);
 

@@ -19,7 +19,8 @@ inline constexpr std::size_t kType = 16;
 inline constexpr std::size_t kDstEndpoint = 17;
 inline constexpr std::size_t kSrcEndpoint = 18;
 inline constexpr std::size_t kFlags = 19;
-// low byte of the head's peer index, which no receiver of a PULL_REPLY reads
+// the two bytes of the head's peer index, which no receiver of a PULL_REPLY reads
+inline constexpr std::size_t kPullReplySource = 14;
 inline constexpr std::size_t kPullReplyFlags = 15;
 // the legacy library's generation byte, which it neither sets nor reads
 inline constexpr std::size_t kNackFlags = 18;
@@ -150,6 +151,7 @@ inline constexpr std::size_t kEnd = 32;
 namespace nack_mcp {
 inline constexpr std::size_t kSrcEndpoint = 17;
 inline constexpr std::size_t kCode = 19;
+inline constexpr std::size_t kRefusing = 20;  // ours, in a pad of the legacy layout
 inline constexpr std::size_t kHandle = 24;
 inline constexpr std::size_t kMagic = 28;
 inline constexpr std::size_t kEnd = 32;

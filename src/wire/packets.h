@@ -39,6 +39,10 @@ inline constexpr bool unscheduled(std::uint32_t magic) {
 inline constexpr std::uint32_t unscheduled_magic(std::uint8_t to, std::uint8_t from) {
   return kUnscheduledMagic | static_cast<std::uint32_t>(from) << 8 | (to ^ (kPullMagic & 0xFF));
 }
+// Returns the sender's endpoint.
+inline constexpr std::uint8_t unscheduled_from(std::uint32_t magic) {
+  return static_cast<std::uint8_t>(magic >> 8);
+}
 inline constexpr std::uint32_t kRawFrameMax = 1024;
 inline constexpr std::uint32_t kHostnameMax = 80;  // with NUL
 inline constexpr std::uint32_t kHostQueryMagic = 0x13052008;
@@ -172,6 +176,7 @@ enum Feature : std::uint16_t {
   kFeatureRails = 1024,           // has several boards; the block says which
   kFeaturePark = 4096,            // sends messages as RNDV on request, and knows pages of regions
   kFeatureAhead = 2048,           // waits for the rest of a bulk path answer that is announced before its end
+  kFeatureSource = 8192,          // names its endpoint in PULL_REPLY and NACK_MCP
 };
 inline constexpr std::uint32_t kConnectExtMagic = 0x4f4d5845;  // "OMXE"
 
@@ -269,6 +274,7 @@ struct Pull {
 };
 
 struct PullReply {
+  std::uint8_t src_endpoint = 0;  // F14; means something only from senders with kFeatureSource
   std::uint8_t flags = 0;
   std::uint8_t frame_seqnum = 0;
   std::uint16_t frame_length = 0;
@@ -315,8 +321,9 @@ struct NackLib {
 };
 
 struct NackMcp {
-  std::uint8_t src_endpoint = 0;  // repeats the puller's own number
-  std::uint8_t flags = 0;         // B2
+  std::uint8_t src_endpoint = 0;       // repeats the puller's own number
+  std::uint8_t refusing_endpoint = 0;  // means something only from senders with kFeatureSource
+  std::uint8_t flags = 0;              // B2
   NackCode code = NackCode::none;
   std::uint32_t pull_handle = 0;
   std::uint32_t magic = 0;

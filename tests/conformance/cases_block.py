@@ -55,7 +55,7 @@ def nothing_that_was_not_announced(peer):
     check("block.only_announced_features", "docs/reference/wire.md 4", "bytes behind RNDV's 8", 8, rndv["length"])
     partner.pull(rndv, 0x31, 0, peer.mode.reply_max)
     reply = partner.take(PULL_REPLY)
-    check("block.only_announced_features", "docs/reference/wire.md 6", "PULL_REPLY F14 index", b"\0\0", reply.raw[14:16])
+    check("block.only_announced_features", "docs/reference/wire.md 6", "PULL_REPLY F15 flags", 0, reply.raw[15])
     partner.notify(rndv, 100000)
     peer.ask("wait 1 8000")
 

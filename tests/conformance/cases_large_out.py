@@ -164,7 +164,8 @@ def pulls_refused(peer):
             if nack:
                 break
         if peer.rules.true(f"nack.pull_{what}", "wire 7", "NACK_MCP came", nack):
-            partner.exact(f"nack.pull_{what}", nack, src_endpoint=partner.endpoint, code=code, handle=0x77 + code, magic=MAGIC ^ partner.endpoint)
+            partner.exact(f"nack.pull_{what}", nack, src_endpoint=partner.endpoint, code=code, refusing=over.get("dst_endpoint", 0),
+                          handle=0x77 + code, magic=MAGIC ^ partner.endpoint)
     frames = mode.block_frames + 1 if not peer.extended else 80
     for what, frame, size, over in (("too many replies", 0, min(frames * m, 0xFFFF if mode.wire else 1 << 30), {}),
                                     ("a range outside", 1 + length // m, m, {}),

@@ -35,7 +35,7 @@ COMMON = {
     RNDV: Layout(48, MESSAGE + [
         ("msg_length", 40, 4), ("region", 44, 1), ("region_seq", 45, 1), ("region_offset", 46, 2)], "4.4"),
     PULL_REPLY: Layout(32, [
-        ("type", 16, 1), ("frame_seq", 17, 1), ("length", 18, 2), ("offset", 20, 4), ("handle", 24, 4),
+        ("source", 14, 1), ("type", 16, 1), ("frame_seq", 17, 1), ("length", 18, 2), ("offset", 20, 4), ("handle", 24, 4),
         ("magic", 28, 4)], "4.6"),
     NOTIFY: Layout(40, PORTS + [
         ("session", 20, 4), ("total", 24, 4), ("region", 28, 1), ("region_seq", 29, 1), ("seq", 34, 2),
@@ -46,7 +46,8 @@ COMMON = {
     NACK_LIB: Layout(32, HEAD + [
         ("src_endpoint", 17, 1), ("code", 19, 1), ("dst_endpoint", 25, 1), ("index", 26, 2), ("seq", 28, 2)], "4.9"),
     NACK_MCP: Layout(32, HEAD + [
-        ("src_endpoint", 17, 1), ("code", 19, 1), ("handle", 24, 4), ("magic", 28, 4)], "4.10"),
+        ("src_endpoint", 17, 1), ("code", 19, 1), ("refusing", 20, 1), ("handle", 24, 4),
+        ("magic", 28, 4)], "4.10"),
     PROBE: Layout(48, PORTS + [
         ("session", 20, 4), ("size", 24, 4), ("cookie", 28, 4), ("answer", 32, 1)], "docs/reference/wire.md 10"),
     PACK: Layout(40, PORTS + [

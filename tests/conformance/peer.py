@@ -133,6 +133,8 @@ class Peer:
         if "peer_index" in frame:
             known = frame["peer_index"] in (UNKNOWN_INDEX, TOLD_INDEX)
             check("frame.peer_index", "wire 2.1", f"{name} F14 told or unknown, {frame['peer_index']:#x}", True, known)
+        if frame.kind == PULL_REPLY:
+            check("frame.reply_source", "docs/reference/wire.md 3", f"{name} F14 source endpoint", 0, frame["source"])
         check("frame.at_most_mtu", "wire 5", f"{name} frame fits", True, len(frame.raw) <= self.frame_limit())
         self.largest_seen = max(self.largest_seen, len(frame.raw))
 
@@ -385,6 +387,8 @@ class Partner:
 
     def reply(self, pull, offset, data, index, **over):
         fields = dict(frame_seq=index % 256, length=len(data), offset=offset, handle=pull["handle"], magic=pull["magic"])
+        if self.features & block.SOURCE:
+            fields["source"] = self.endpoint
         fields.update(over)
         self.peer.send(PULL_REPLY, data, **fields)
 

@@ -122,6 +122,18 @@ TEST(codec_control, decode_nack_mcp__short_header_and_other_type) {
   EXPECT_EQ(nack_mcp(from_hex(kNackLib.hex), false), Drop::bad_type);
 }
 
+TEST(codec_control, nack_mcp__who_refuses_is_in_b4) {
+  Bytes frame = from_hex(kNackMcp.hex);
+  frame[20] = std::byte{0xAB};
+  NackMcp packet;
+  ASSERT_EQ(nack_mcp(frame, false, &packet), Drop::none);
+  EXPECT_EQ(packet.refusing_endpoint, 0xAB);
+  EXPECT_EQ(packet.src_endpoint, 0) << "the puller's own number";
+  const Head head = head_to_b(PacketType::nack_mcp);
+  const Bytes again = encoded([&](std::byte* out) { return encode_nack_mcp(out, head, packet); });
+  EXPECT_EQ(again[20], std::byte{0xAB});
+}
+
 TEST(codec_control, decode_nack_mcp__flags_in_b2) {
   Bytes frame = cut(from_hex(kNackMcp.hex), 35);
   frame[18] = std::byte{kFlagChecksum};

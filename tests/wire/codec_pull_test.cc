@@ -88,17 +88,18 @@ TEST(codec_pull, decode_pull_reply__other_type_and_short_header) {
   EXPECT_EQ(pull_reply(cut(from_hex(kPullReplyMxoe.hex), 31), false), Drop::frame_too_short);
 }
 
-TEST(codec_pull, encode_pull_reply__flags_replace_the_head_index) {
+TEST(codec_pull, encode_pull_reply__source_and_flags_replace_the_head_index) {
   PullReply packet;
   packet.frame_length = 1;
+  packet.src_endpoint = 0xAB;
   packet.flags = kFlagUrgent;
   Head head = head_to_b(PacketType::pull_reply);
   head.peer_index = 0x1234;
   Bytes frame = encoded([&](std::byte* out) { return encode_pull_reply(out, head, packet); });
-  EXPECT_EQ(load_be16(frame.data() + 14), kFlagUrgent);
-  packet.flags = 0;
+  EXPECT_EQ(load_be16(frame.data() + 14), 0xAB00 | kFlagUrgent);
+  packet = {.frame_length = 1};
   frame = encoded([&](std::byte* out) { return encode_pull_reply(out, head, packet); });
-  EXPECT_EQ(load_be16(frame.data() + 14), 0x1234);
+  EXPECT_EQ(load_be16(frame.data() + 14), 0) << "to any peer";
 }
 
 TEST(codec_pull, decode_pull_reply__head_index_of_a_reference_peer_is_garbage) {

@@ -54,6 +54,43 @@ TEST(codec, destination_endpoint__of_each_example) {
   for (const auto& c : cases) EXPECT_EQ(destination_endpoint(from_hex(c.example->hex)), c.endpoint);
 }
 
+TEST(codec, source_endpoint__of_each_example) {
+  const struct {
+    const Example* example;
+    int endpoint;
+  } cases[] = {{&kConnectRequest, 3}, {&kConnectReply, 0}, {&kTiny, 3},       {&kSmall, 3},
+               {&kMediumMxoe, 3},     {&kMediumOmx, 3},    {&kRndv, 3},       {&kPullMxoe, 0},
+               {&kPullOmx, 0},        {&kNotify, 0},       {&kTruc, 3},       {&kNackLib, 0},
+               {&kPullReplyMxoe, 0},  {&kNackMcp, 0},      {&kHostQuery, -1}, {&kHostReply, -1},
+               {&kDiscovery, -1}};
+  for (const auto& c : cases) EXPECT_EQ(source_endpoint(from_hex(c.example->hex)), c.endpoint);
+  for (const auto& [type, at] : {std::pair{64, 18}, {65, 18}, {42, 14}, {44, 17}, {45, 20}, {99, -1}}) {
+    Bytes frame(32);
+    frame[16] = static_cast<std::byte>(type);
+    if (at >= 0) frame[static_cast<std::size_t>(at)] = std::byte{200};
+    EXPECT_EQ(source_endpoint(frame), at < 0 ? -1 : 200) << type;
+  }
+}
+
+TEST(codec, sent_by__every_type_names_its_endpoint_and_some_only_by_the_feature) {
+  for (const int type : {35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 64, 65}) {
+    Bytes frame(32);
+    mac_store(frame.data() + 6, kNicA);
+    frame[16] = static_cast<std::byte>(type);
+    for (const std::size_t at : {14, 17, 18, 20}) frame[at] = std::byte{7};
+    const bool by_feature = type == 42 || type == 45;
+    for (const bool always : {false, true}) {
+      EXPECT_TRUE(sent_by(frame, {kNicA, 7, always})) << type;
+      EXPECT_FALSE(sent_by(frame, {kNicA + 1, 7, always})) << type;
+      EXPECT_EQ(sent_by(frame, {kNicA, 8, always}), by_feature && !always) << type;
+    }
+  }
+  Bytes unknown(32);
+  mac_store(unknown.data() + 6, kNicA);
+  unknown[16] = std::byte{99};
+  EXPECT_FALSE(sent_by(unknown, {kNicA, 7, true}));
+}
+
 TEST(codec, destination_endpoint__from_the_magic) {
   Bytes frame = from_hex(kPullReplyMxoe.hex);
   store_be32(frame.data() + 28, kPullMagic ^ 200);

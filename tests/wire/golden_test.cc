@@ -203,11 +203,16 @@ TEST(golden, pull__second_block_omx) {
 
 void expect_pull_reply(const Example& example, const PullReply& packet) {
   const Head head = head_to_b(PacketType::pull_reply);
-  expect_bytes(example, encoded([&](std::byte* out) { return encode_pull_reply(out, head, packet); }));
+  Bytes own = encoded([&](std::byte* out) { return encode_pull_reply(out, head, packet); });
+  EXPECT_EQ(load_be16(own.data() + 14), packet.src_endpoint << 8);
+  store_be16(own.data() + 14, head.peer_index);  // undefined in the original (docs/spec/wire.md 2)
+  expect_bytes(example, own);
   const Bytes frame = arrived(example);
   PullReply got;
   const std::byte* at = nullptr;
   ASSERT_EQ(decode_pull_reply(frame, false, got, &at), Drop::none);
+  EXPECT_EQ(got.src_endpoint, head.peer_index >> 8);
+  got.src_endpoint = packet.src_endpoint;
   EXPECT_EQ(got, packet);
   EXPECT_EQ(at, frame.data() + 32);
   expect_head(frame, head);
@@ -215,6 +220,7 @@ void expect_pull_reply(const Example& example, const PullReply& packet) {
 
 PullReply pull_reply(std::uint8_t seqnum, std::uint16_t length, std::uint32_t offset) {
   PullReply packet;
+  packet.src_endpoint = 3;
   packet.frame_seqnum = seqnum;
   packet.frame_length = length;
   packet.msg_offset = offset;

@@ -135,7 +135,7 @@ local function dissect_frame(frame, pinfo, root, key, by_udp)
     end
     return nil, "frame without a type"
   end
-  if type ~= 42 then frame:show(tree, f.peer_index, 14, 2) end  -- a PULL_REPLY has its flags there
+  if type ~= 42 then frame:show(tree, f.peer_index, 14, 2) end  -- a PULL_REPLY has its source endpoint and flags there
   frame:show(tree, f.type, 16, 1)
   local note = notes[key]
   local p = { type = type }

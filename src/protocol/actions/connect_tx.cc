@@ -24,7 +24,7 @@ wire::ConnectExt connect_extension(const State& s, const Peer& p) {
   ext.present = s.config.extension;
   ext.mode = s.config.mode;
   ext.features = wire::kFeatureMark | wire::kFeatureHeaderExt | wire::kFeatureSack | wire::kFeatureProbe |
-                 wire::kFeatureTail | wire::kFeatureUnscheduled | wire::kFeatureAhead;
+                 wire::kFeatureTail | wire::kFeatureUnscheduled | wire::kFeatureAhead | wire::kFeatureSource;
   if (s.config.parks && s.config.mode == wire::Mode::omx) ext.features |= wire::kFeaturePark;
   if (s.config.coalesce) ext.features |= wire::kFeaturePack | wire::kFeatureCoalescePackets;
   if (s.config.bulk.address.present()) {

@@ -86,6 +86,7 @@ void nack_mcp_send(State& s, const wire::Head& head, wire::Frame frame, const wi
   }
   wire::NackMcp packet;
   packet.src_endpoint = pull.src_endpoint;
+  packet.refusing_endpoint = s.config.endpoint;
   packet.flags = checksum ? wire::kFlagChecksum : 0;
   packet.code = code;
   packet.pull_handle = pull.pull_handle;

@@ -21,6 +21,7 @@ namespace omx::protocol {
 void pull_reply_send(State& s, Peer& p, const Request& r, const wire::Pull& pull, const PullRange& range,
                      bool again, const PullRoute* way) {
   wire::PullReply packet;
+  packet.src_endpoint = s.config.endpoint;
   packet.pull_handle = pull.pull_handle;
   packet.magic = pull.magic;
   std::uint64_t offset = range.offset;
@@ -57,7 +58,6 @@ void pull_reply_send(State& s, Peer& p, const Request& r, const wire::Pull& pull
       head.src = s.config.rails.nics[way->rail];
     }
     frame.alone = alone;
-    if (p.agreed.extended) head.peer_index = 0;  // its low byte is the flags
     frame.header_length = static_cast<std::uint32_t>(wire::encode_pull_reply(frame.header, head, packet));
     frame.segment_count = r.segments.gather(offset + pull.rdma_offset, length, frame.segments);
     frame_finish(s, frame, p.agreed.checksum);

@@ -68,6 +68,7 @@ bool ClosedEndpoints::refuse(NicId to, std::uint16_t peer_index, wire::Frame fra
   if (wire::decode_pull(frame, mode_, false, pull) == wire::Drop::none) {
     wire::NackMcp nack;
     nack.src_endpoint = pull.src_endpoint;
+    nack.refusing_endpoint = pull.dst_endpoint;
     nack.code = code;
     nack.pull_handle = pull.pull_handle;
     nack.magic = pull.magic;

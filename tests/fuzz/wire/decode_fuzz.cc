@@ -96,9 +96,7 @@ void check_pull_reply(const Case& c) {
   const std::byte *data = nullptr, *again = nullptr;
   if (decode_pull_reply(c.frame, c.extended, first, &data) != Drop::none) return;
   check_extent(c, data, first.frame_length);
-  Head head = c.head;
-  head.peer_index = 0;
-  const Bytes header = encoded([&](std::byte* out) { return encode_pull_reply(out, head, first); });
+  const Bytes header = encoded([&](std::byte* out) { return encode_pull_reply(out, c.head, first); });
   const Bytes frame = sent_again(c, header, {data, first.frame_length}, first.flags);
   REQUIRE(decode_pull_reply(frame, c.extended, second, &again) == Drop::none);
   REQUIRE(first == second);

@@ -90,6 +90,7 @@ TEST_F(closed_endpoints, pull__is_refused) {
   ASSERT_EQ(wire::decode_nack_mcp(link_.sent.at(0), false, nack), wire::Drop::none);
   EXPECT_EQ(nack.code, wire::NackCode::endpoint_closed);
   EXPECT_EQ(nack.src_endpoint, 6);
+  EXPECT_EQ(nack.refusing_endpoint, 4);
   EXPECT_EQ(nack.pull_handle, 77U);
   EXPECT_EQ(nack.magic, 88U);
 }

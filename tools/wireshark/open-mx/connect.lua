@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- Shows CONNECT and its extension block (docs/reference/wire.md 5).
 return function(f, Peers, crc32c)
-  local features = { "mark", "checksum", "header_ext", "sack", "probe", "pack", "bulk", "tail", "unscheduled", "share", "rails", "ahead", "park" }
+  local features = { "mark", "checksum", "header_ext", "sack", "probe", "pack", "bulk", "tail", "unscheduled", "share", "rails", "ahead", "park",
+    "source" }
   local kMagic = 0x4f4d5845
   local bxor = (bit32 or bit).bxor
 

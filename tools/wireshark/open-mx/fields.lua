@@ -97,6 +97,7 @@ return function(proto)
   f.truc_early = ProtoField.uint16("omx.truc.early", "Arrived early", dec)
 
   f.nack_code = ProtoField.uint8("omx.nack.code", "Refused because", dec, nacks)
+  f.nack_refusing = ProtoField.uint8("omx.nack.refusing", "Refusing endpoint", dec)
   f.nack_peer_index = ProtoField.uint16("omx.nack.peer_index", "Peer index again", dec)
   f.index_for_peer = ProtoField.uint16("omx.index_for_peer", "Peer index that the receiver shall use", dec)
   f.host_magic = ProtoField.uint32("omx.host.magic", "Magic", hex)
@@ -120,7 +121,7 @@ return function(proto)
   f.ext_version = ProtoField.uint8("omx.ext.version", "Version", dec)
   f.ext_size = ProtoField.uint8("omx.ext.size", "Size of the block", dec)
   f.ext_features = ProtoField.uint16("omx.ext.features", "Features", hex)
-  for bit, name in pairs({ [0] = "mark", "checksum", "header_ext", "sack", "probe", "pack", "bulk", "tail", "unscheduled", "share", "rails", "ahead", "park" }) do
+  for bit, name in pairs({ [0] = "mark", "checksum", "header_ext", "sack", "probe", "pack", "bulk", "tail", "unscheduled", "share", "rails", "ahead", "park", "source" }) do
     f["feature_" .. name] = ProtoField.bool("omx.ext.features." .. name, name, 16, nil, 2 ^ bit)
   end
   f.ext_max_frame = ProtoField.uint32("omx.ext.max_frame", "Largest frame it can receive", dec)

@@ -209,6 +209,7 @@ return function(f, types, Peers)
     header = 32,
     show = function(frame, tree, p)
       show_flags(frame, tree, 15, p)
+      if p.extended then frame:show(tree, f.src_endpoint, 14, 1) end
       rows(frame, tree, { { f.reply_seq, 17, 1 }, { f.reply_length, 18, 2 }, { f.reply_offset, 20, 4 } })
       magic(frame, tree, p, 24)
       if not frame:has(0, 32) then return 32 end
@@ -330,6 +331,7 @@ return function(f, types, Peers)
       rows(frame, tree, { { f.src_endpoint, 17, 1 } })
       show_flags(frame, tree, 18, p)
       frame:show(tree, f.nack_code, 19, 1)
+      if p.extended then frame:show(tree, f.nack_refusing, 20, 1) end
       magic(frame, tree, p, 24)
       p.code = frame:number(19, 1)
       return 32
