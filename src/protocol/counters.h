@@ -81,6 +81,7 @@ namespace omx::protocol {
   X(drop_bad_endpoint, "Drop Bad Endpoint")                        \
   X(drop_bad_session, "Drop Bad Session")                          \
   X(drop_unknown_peer, "Drop Unknown Peer")                        \
+  X(drop_bad_source, "Drop Wrong Source Endpoint")                 \
   X(drop_bad_seqnum, "Drop Bad Sequence Number")                   \
   X(drop_pull_bad_region, "Drop Pull Bad Region")                  \
   X(drop_pull_bad_range, "Drop Pull Bad Offset or Length")         \

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Large messages that the library receives: its requests, its use of the answers, and its NOTIFY."""
-from cases import case
+import block
+from cases import case, extended
 from packets import MAGIC, NACK_MCP, NOTIFY, PULL, pattern
 from peer import plus
 
@@ -194,6 +195,22 @@ def large_receive_with_false_replies(peer):
         send()
 
     receive(peer, partner, 120000, damage=lie, rule="large.false_replies_are_dropped")
+
+
+@case(extended)
+def large_receive_with_answers_of_another_endpoint(peer):
+    """A peer that names its endpoint in its answers is taken at its word (docs/reference/wire.md 3)."""
+    partner = peer.partner(features=block.SACK | block.PROBE | block.SOURCE)
+    partner.connect()
+
+    def lie(pull, index, send):
+        unit = pull.get("reply_size") or peer.mode.reply_max
+        for source in (partner.endpoint ^ 1, partner.endpoint ^ 0x80) if index < 8 else ():
+            partner.reply(pull, index * unit, bytes(unit), index, source=source)
+            peer.send(NACK_MCP, peer_index=peer.index, src_endpoint=0, refusing=source, code=4, handle=pull["handle"], magic=pull["magic"])
+        send()
+
+    receive(peer, partner, 120000, damage=lie, rule="large.answers_of_another_endpoint")
 
 
 @case()

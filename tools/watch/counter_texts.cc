@@ -126,6 +126,8 @@ constexpr CounterText kTexts[] = {
      "of an earlier session of the peer or of this endpoint; some are normal after a restart"},
     {"Drop Unknown Peer", "frames", "of a peer that is not connected, not yet or no longer",
      "Drop Unknown Partner"},
+    {"Drop Wrong Source Endpoint", "frames",
+     "sent in a peer's name by another endpoint of its host, where a program is faulty or hostile"},
     {"Drop Bad Sequence Number", "frames",
      "acknowledgements overtaken by newer ones, or packets of an earlier session"},
     {"Drop Pull Bad Region", "frames", "requests for a large message that is not being sent, or no longer"},

@@ -13,6 +13,7 @@
 #include "protocol/events/received.h"
 #include "protocol/state/news.h"
 #include "protocol/state/peer.h"
+#include "protocol/state/peers.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_copy.h"
 #include "protocol/state/pull_expect.h"
@@ -28,9 +29,24 @@ namespace omx::protocol {
 namespace {
 
 Pull* pull_of_reply(State& s, const wire::Head& head, wire::Frame frame) {
-  Pull* const pull = pull_of(s, head, frame);
+  const auto source = static_cast<std::uint8_t>(frame[14]);
+  Pull* const pull = pull_of(s, head, frame, source);
   return pull ? pull
-              : unscheduled_find(s, head.src, load_be32(frame.data() + 28), load_be32(frame.data() + 24));
+              : unscheduled_find(s, head.src, load_be32(frame.data() + 28), load_be32(frame.data() + 24),
+                                 source);
+}
+
+// Counts a PULL_REPLY or NACK_MCP that was taken for no pull.
+void drop_count(State& s, const wire::Head& head, wire::Frame frame) {
+  const std::uint32_t magic = load_be32(frame.data() + 28);
+  const Peer* p = nullptr;
+  if (wire::unscheduled(magic))
+    p = peer_find(s, head.src, wire::unscheduled_from(magic));
+  else if (const Pull* const pull = pull_of_handle(s, load_be32(frame.data() + 24)))
+    p = pull->peer;
+  const bool another =
+      p && p->nic == head.src && p->misnamed(static_cast<std::uint8_t>(wire::source_endpoint(frame)));
+  s.count(another ? Counter::drop_bad_source : Counter::drop_pull_reply_bad_handle)++;
 }
 
 // A reply that a pull waits for.
@@ -48,10 +64,10 @@ struct Reply {
 };
 
 bool reply_wanted(State& s, const wire::Head& head, wire::Frame frame, Reply& reply) {
-  // The frame does not name the sender's endpoint. The pull tells whether the sender is extended.
+  // The pull tells whether the sender is extended, and whether the frame names the sender's endpoint.
   Pull* pull = reply.pull = pull_of_reply(s, head, frame);
   if (!pull) {
-    s.count(Counter::drop_pull_reply_bad_handle)++;
+    drop_count(s, head, frame);
     return false;
   }
   Peer& p = *pull->peer;
@@ -140,11 +156,8 @@ void pull_reply_placed(State& s, const wire::Head& head, wire::Frame frame) {
 }
 
 void pull_nacked(State& s, const wire::Head& head, wire::Frame frame) {
-  Pull* pull = pull_of(s, head, frame);
-  if (!pull) {
-    s.count(Counter::drop_pull_reply_bad_handle)++;
-    return;
-  }
+  Pull* pull = pull_of(s, head, frame, static_cast<std::uint8_t>(frame[20]));
+  if (!pull) return drop_count(s, head, frame);
   if (!rx_checksum_ok(s, pull->peer, frame)) return;
   wire::NackMcp packet;
   if (const auto drop = wire::decode_nack_mcp(frame, pull->peer->agreed.extended, packet);

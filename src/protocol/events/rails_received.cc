@@ -30,11 +30,12 @@ void rails_source(State& s, wire::Head& head, wire::Frame frame) {
     case wire::PacketType::nack_mcp: {
       const std::uint32_t magic = load_be32(frame.data() + 28);
       const Pull* pull = wire::unscheduled(magic) ? nullptr : pull_of_handle(s, load_be32(frame.data() + 24));
+      if (wire::unscheduled(magic)) p = rail_alias_find(s, head.src, wire::unscheduled_from(magic));
       if (pull) p = pull->peer;
+      if (p && p->misnamed(static_cast<std::uint8_t>(wire::source_endpoint(frame)))) return;
       // The reply, however late, shows that the path works.
-      if (p && p->rails && p->rails->peer.place(head.src) != kRailsMost)
+      if (pull && p->rails && p->rails->peer.place(head.src) != kRailsMost)
         rail_prove(s, p->rails->paths[s.rails.rx_rail]);
-      if (wire::unscheduled(magic)) p = rail_alias_find(s, head.src, static_cast<std::uint8_t>(magic >> 8));
       break;
     }
     case wire::PacketType::nack_lib:

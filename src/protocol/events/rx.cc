@@ -32,7 +32,8 @@ bool for_this_nic(const State& s, const wire::Head& head) {
 
 void packet_received(State& s, wire::Head& head, wire::Frame frame);
 
-// Takes a packet from a frame with several. Its addresses are those of the frame.
+// Takes a packet from a frame with several. Its addresses are those of the frame, and its source endpoint
+// must be.
 void shared_received(State& s, wire::Frame frame, wire::Frame packet) {
   std::byte whole[wire::kEthernetHeader + wire::kSharedPacketMax];
   std::memcpy(whole, frame.data(), wire::kEthernetHeader);
@@ -45,7 +46,9 @@ void shared_received(State& s, wire::Frame frame, wire::Frame packet) {
     case wire::PacketType::pull:
     case wire::PacketType::notify:
     case wire::PacketType::truc:
-      return packet_received(s, head, inner);
+      if (load_src_endpoint(inner) == load_src_endpoint(frame)) return packet_received(s, head, inner);
+      s.count(Counter::drop_bad_source)++;
+      return;
     default:
       return rx_drop(s, wire::Drop::bad_type);
   }

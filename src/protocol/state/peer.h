@@ -233,6 +233,10 @@ struct Peer {
   std::uint32_t reply_session() const {
     return session.back_session != wire::kUnknownSession ? session.back_session : session.true_session;
   }
+  // Returns whether a PULL_REPLY or NACK_MCP that names this endpoint as its source is another endpoint's.
+  bool misnamed(std::uint8_t source) const {
+    return source != endpoint && (agreed.features & wire::kFeatureSource) != 0;
+  }
   // Returns whether numbered packets must wait until our first CONNECT request is answered (legacy.cc).
   bool held_back() const { return connected() && !agreed.extended && !session.back_known; }
   // Returns whether frames to the peer may have a header extension (docs/reference/wire.md 7).

@@ -99,6 +99,7 @@ bool pull_reply_is(State& s, const ExpectedFrame& expected, wire::Frame frame) {
   Pull* pull = pull_of_handle(s, expected.handle);
   return pull && wire::decode_head(frame, head) == wire::Drop::none && comes_from(*pull->peer, head.src) &&
          wire::decode_pull_reply(frame, pull->peer->agreed.extended, packet, &data) == wire::Drop::none &&
+         !pull->peer->misnamed(packet.src_endpoint) &&
          (unscheduled_is(s, *pull, packet.magic, packet.pull_handle) ||
           (packet.magic == (wire::kPullMagic ^ s.config.endpoint) &&
            packet.pull_handle == expected.handle)) &&

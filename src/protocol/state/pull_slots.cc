@@ -76,11 +76,11 @@ Pull* pull_of_handle(State& s, std::uint32_t handle) {
   return pull && pull->handle == handle ? pull : nullptr;
 }
 
-Pull* pull_of(State& s, const wire::Head& head, wire::Frame frame) {
+Pull* pull_of(State& s, const wire::Head& head, wire::Frame frame, std::uint8_t source) {
   const std::uint32_t handle = load_be32(frame.data() + 24), magic = load_be32(frame.data() + 28);
   if (magic != (wire::kPullMagic ^ s.config.endpoint)) return nullptr;
   Pull* pull = pull_of_handle(s, handle);
-  return pull && pull->peer->nic == head.src ? pull : nullptr;
+  return pull && ((pull->peer->nic ^ head.src) | pull->peer->misnamed(source)) == 0 ? pull : nullptr;
 }
 
 }  // namespace omx::protocol

@@ -24,7 +24,8 @@ void pull_free(State& s, Pull& pull);
 Pull* pull_of_slot(State& s, std::uint32_t handle);
 // Returns the pull that has that handle; nullptr: it has ended.
 Pull* pull_of_handle(State& s, std::uint32_t handle);
-// Returns the pull that a PULL_REPLY or NACK_MCP names; nullptr: it has ended.
-Pull* pull_of(State& s, const wire::Head& head, wire::Frame frame);
+// Returns the pull that a PULL_REPLY or NACK_MCP names; nullptr: it has ended, or another endpoint than its
+// peer sent the packet. `source` is the endpoint that the packet says it comes from.
+Pull* pull_of(State& s, const wire::Head& head, wire::Frame frame, std::uint8_t source);
 
 }  // namespace omx::protocol

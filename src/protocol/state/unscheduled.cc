@@ -13,6 +13,7 @@
 #include "protocol/counters.h"
 #include "protocol/state/bulk_trust.h"
 #include "protocol/state/peer.h"
+#include "protocol/state/peers.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
@@ -84,12 +85,15 @@ std::uint32_t unscheduled_expect(State& s, Pull& pull, const wire::Rndv& rndv) {
   return std::min<std::uint32_t>(rndv.unscheduled_frames, pull.frames);
 }
 
-Pull* unscheduled_find(State& s, NicId nic, std::uint32_t magic, std::uint32_t key) {
+Pull* unscheduled_find(State& s, NicId nic, std::uint32_t magic, std::uint32_t key, std::uint8_t source) {
   if (!wire::unscheduled(magic)) return nullptr;
   for (Pull* pull = s.transfers.unscheduled.running.front(); pull;
        pull = s.transfers.unscheduled.running.next(*pull)) {
-    if (unscheduled_is(s, *pull, magic, key) && pull->peer->nic == nic) return pull;
+    if (unscheduled_is(s, *pull, magic, key) && pull->peer->nic == nic)
+      return pull->peer->misnamed(source) ? nullptr : pull;
   }
+  const Peer* const p = peer_find(s, nic, wire::unscheduled_from(magic));
+  if (p && p->misnamed(source)) return nullptr;
   // The RNDV of this message may still be on its way.
   const UnscheduledLost lost{nic, magic, key};
   if (s.transfers.unscheduled.lost[s.transfers.unscheduled.lost_last] == lost) return nullptr;

@@ -24,7 +24,7 @@ bool unscheduled_leave(State& s, const Peer& p, bool useful);
 // Returns how many frames of the pull come as unscheduled data.
 std::uint32_t unscheduled_expect(State& s, Pull& pull, const wire::Rndv& rndv);
 // Returns the pull that such a reply belongs to. unscheduled_is() tells whether it belongs to `pull`.
-Pull* unscheduled_find(State& s, NicId nic, std::uint32_t magic, std::uint32_t key);
+Pull* unscheduled_find(State& s, NicId nic, std::uint32_t magic, std::uint32_t key, std::uint8_t source);
 bool unscheduled_is(const State& s, const Pull& pull, std::uint32_t magic, std::uint32_t key);
 
 }  // namespace omx::protocol
