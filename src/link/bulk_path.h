@@ -19,9 +19,9 @@ namespace omx::link {
 class BulkHandler {
  public:
   virtual ~BulkHandler() = default;
-  // Returns the NIC with this bulk path address, because only frames of that NIC are taken from there.
-  // Returns 0 when no known peer has the address.
-  virtual NicId bulk_sender(const wire::BulkAddress&) { return 0; }
+  // Returns the endpoint with this bulk path address, because only frames of that endpoint are taken from
+  // there. Returns NIC 0 when no known peer has the address.
+  virtual wire::FrameSender bulk_sender(const wire::BulkAddress&) { return {}; }
   // Returns whether to poll the path again after what it just took. A poll that finds nothing costs as much
   // as a short message.
   virtual bool bulk_more() { return true; }

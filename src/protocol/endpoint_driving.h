@@ -39,7 +39,7 @@ class EndpointDriving {
   // Notes that frames came by the bulk path.
   void bulk_came();
   // Returns the peer that uses this address for its bulk path, or 0.
-  NicId bulk_sender(const wire::BulkAddress& from) const;
+  wire::FrameSender bulk_sender(const wire::BulkAddress& from) const;
   void on_frame(TimeNs now, wire::Frame frame);
   // Takes a frame that came by another board of the endpoint (Config::rails).
   void on_frame_by(TimeNs now, unsigned rail, wire::Frame frame);

@@ -239,14 +239,14 @@ TEST_F(BulkTest, sleeper__is_woken_by_the_link) {
 
 TEST_F(BulkTest, owner__only_peers_have_one) {
   open_bulk_paths();
-  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk.address), a->endpoint->config().nic);
-  EXPECT_EQ((*a)->bulk_sender(b->endpoint->config().bulk.address), b->endpoint->config().nic);
-  EXPECT_EQ((*b)->bulk_sender(b->endpoint->config().bulk.address), 0U);
+  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk.address).nic, a->endpoint->config().nic);
+  EXPECT_EQ((*a)->bulk_sender(b->endpoint->config().bulk.address).nic, b->endpoint->config().nic);
+  EXPECT_EQ((*b)->bulk_sender(b->endpoint->config().bulk.address).nic, 0U);
   wire::BulkAddress other = a->endpoint->config().bulk.address;
   other.port++;
-  EXPECT_EQ((*b)->bulk_sender(other), 0U);
+  EXPECT_EQ((*b)->bulk_sender(other).nic, 0U);
   (*b)->disconnect(network.now, to_a);
-  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk.address), 0U);
+  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk.address).nic, 0U);
 }
 
 TEST_F(BulkTest, owner__a_second_one_gets_no_bulk) {
@@ -255,7 +255,7 @@ TEST_F(BulkTest, owner__a_second_one_gets_no_bulk) {
   Peer* p = connect(network, liar, *b);
   exchange(liar, p, *b, 100000);
   exchange(liar, p, *b, 100000);
-  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk.address), a->endpoint->config().nic);
+  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk.address).nic, a->endpoint->config().nic);
   EXPECT_EQ(liar.counters[Counter::send_pull_reply_bulk], 0U);
   EXPECT_TRUE(to_a->bulk.address.present());
 }
@@ -339,7 +339,7 @@ TEST_F(BulkTest, owner__the_port_goes_to_the_later_one) {
   EXPECT_TRUE(later->bulk.address.present());
   EXPECT_FALSE(to_a->bulk.address.present());
   (*b)->disconnect(network.now, to_a);
-  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk.address), a->endpoint->config().nic)
+  EXPECT_EQ((*b)->bulk_sender(a->endpoint->config().bulk.address).nic, a->endpoint->config().nic)
       << "the later one's";
 }
 

@@ -252,5 +252,14 @@ TEST_F(SourceTest, packets__only_of_the_endpoint_that_sent_the_frame) {
   EXPECT_TRUE((*a)->done(s));
 }
 
+// Datagrams are taken from the endpoint that announced their port, so their frames must be that endpoint's.
+TEST_F(SourceTest, bulk_sender__is_an_endpoint) {
+  open(at_endpoint(3, with_bulk(1)), at_endpoint(4, with_bulk(2)));
+  const wire::FrameSender sender = (*b)->bulk_sender(a->endpoint->config().bulk.address);
+  EXPECT_EQ(sender.nic, (*a)->config().nic);
+  EXPECT_EQ(sender.endpoint, 3);
+  EXPECT_TRUE(sender.named_always);
+}
+
 }  // namespace
 }  // namespace omx::protocol::test

@@ -115,7 +115,7 @@ void UdpBulkSocket::gather(std::size_t offset, std::size_t length, std::byte* ou
 // Hands the frames of a batch over. First all frames are judged, and those out of place assembled: what must
 // be moved may belong where another frame's data lie now.
 void UdpBulkSocket::hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& batch,
-                              NicId sender) {
+                              const wire::FrameSender& sender) {
   Memory& m = *memory_;
   const std::size_t bytes = batch.bytes, segment = batch.segment;
   const bool aligned = places > 0 && (segment == m.header + m.places[0].iov_len || bytes <= segment);
@@ -123,7 +123,7 @@ void UdpBulkSocket::hand_over(BulkHandler& handler, std::size_t places, const Ud
   for (std::size_t at = 0; at < bytes; at += segment, frames++) {
     const std::size_t length = std::min(segment, bytes - at);
     m.placed[frames] = aligned && frames < places && length == m.header + m.places[frames].iov_len &&
-                       frame_source(m.headers[frames]) == sender &&
+                       sent_by({m.headers[frames], length}, sender) &&
                        handler.bulk_in_place(frames, {m.headers[frames], length});
     if (!m.placed[frames] && places > 0) gather(at, length, m.joined + at);
   }
@@ -133,7 +133,7 @@ void UdpBulkSocket::hand_over(BulkHandler& handler, std::size_t places, const Ud
     if (m.placed[i]) {
       counters_.bulk_placed++;
       handler.on_bulk_placed(i, {m.headers[i], length});
-    } else if (length >= wire::kHeadBytes && frame_source(whole + at) == sender) {
+    } else if (length >= wire::kBulkHeader && sent_by({whole + at, length}, sender)) {
       if (places > 0) counters_.bulk_moved++;
       handler.on_bulk_frame({whole + at, length});
     } else {
@@ -153,8 +153,8 @@ std::size_t UdpBulkSocket::receive(BulkHandler& handler, std::size_t budget) {
     if (!batch) break;
     counters_.receive_batches++;
     looked_at += batch->frames();
-    const NicId sender = handler.bulk_sender(batch->from);
-    if (sender == 0 || batch->bytes < wire::kHeadBytes || batch->cut || batch->bytes > kDatagramMost ||
+    const wire::FrameSender sender = handler.bulk_sender(batch->from);
+    if (sender.nic == 0 || batch->bytes < wire::kHeadBytes || batch->cut || batch->bytes > kDatagramMost ||
         batch->frames() > kFrames) {
       counters_.frames_ignored += batch->frames();
       continue;

@@ -43,7 +43,8 @@ class UdpBulkSocket final : public UdpBulkPath {
   struct Memory;
 
   std::size_t prepare(BulkHandler& handler);
-  void hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& batch, NicId sender);
+  void hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& batch,
+                 const wire::FrameSender& sender);
   void gather(std::size_t offset, std::size_t length, std::byte* out) const;
 
   Beside beside_;

@@ -170,7 +170,7 @@ void EndpointDriving::bulk_came() {
   protocol::bulk_came(*state_);
 }
 
-NicId EndpointDriving::bulk_sender(const wire::BulkAddress& from) const {
+wire::FrameSender EndpointDriving::bulk_sender(const wire::BulkAddress& from) const {
   return bulk_owner(*state_, from);
 }
 

@@ -77,9 +77,11 @@ void bulk_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
   }
 }
 
-NicId bulk_owner(const State& s, const wire::BulkAddress& from) {
+wire::FrameSender bulk_owner(const State& s, const wire::BulkAddress& from) {
   const auto owner = s.bulk.owners.find({from.ip, from.port});
-  return owner == s.bulk.owners.end() ? 0 : owner->second->nic;
+  if (owner == s.bulk.owners.end()) return {};
+  const Peer& p = *owner->second;
+  return {p.nic, p.endpoint, (p.agreed.features & wire::kFeatureSource) != 0};
 }
 
 void bulk_forget(State& s, Peer& p) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/mac.h"
+#include "wire/codec.h"
 #include "wire/packets.h"
 #include "wire/udp_bulk.h"
 
@@ -23,7 +24,7 @@ void bulk_out_set(Peer& p, bool works);
 void bulk_trust_again(const State& s, BulkTrust& trust);
 void bulk_agree(State& s, Peer& p, const wire::ConnectExt& ext);
 // Returns the NIC whose peer has that bulk path; 0: none.
-NicId bulk_owner(const State& s, const wire::BulkAddress& from);
+wire::FrameSender bulk_owner(const State& s, const wire::BulkAddress& from);
 void bulk_forget(State& s, Peer& p);
 // Notes that single datagrams reach the peer, but GSO batches do not.
 void bulk_batches_fail(State& s, Peer& p);

@@ -37,7 +37,9 @@ class BulkReading final : public link::BulkHandler {
   bool late() const { return late_; }
   void late_is(bool late) { late_ = late; }
 
-  NicId bulk_sender(const wire::BulkAddress& from) override { return core_.engine->bulk_sender(from); }
+  wire::FrameSender bulk_sender(const wire::BulkAddress& from) override {
+    return core_.engine->bulk_sender(from);
+  }
   bool bulk_more() override { return udp_bulk_polls_ || core_.engine->bulk_wanted(core_.now); }
   std::size_t bulk_places(std::span<iovec> places) override { return expected_.places(places, 0); }
   std::size_t udp_bulk_places(std::span<iovec> places, std::size_t& header) override {

@@ -14,6 +14,8 @@
 
 namespace omx::link {
 
+inline constexpr std::uint8_t kReplySource = 3;  // endpoint that sends the replies
+
 class Places : public BulkHandler {
  public:
   // `last` is the number of bytes of the last place.
@@ -21,7 +23,9 @@ class Places : public BulkHandler {
       : memory((count - 1) * data + last), got(count), data_(data), last_(last) {}
   Places(std::size_t count, std::size_t data) : Places(count, data, data) {}
 
-  NicId bulk_sender(const wire::BulkAddress& from) override { return from.port == unknown_peer ? 0 : 1; }
+  wire::FrameSender bulk_sender(const wire::BulkAddress& from) override {
+    return {from.port == unknown_peer ? NicId{0} : NicId{1}, kReplySource, true};
+  }
   std::size_t bulk_places(std::span<iovec> places) override {
     offered_.clear();
     for (std::size_t n = 0; n < got.size() && offered_.size() < places.size(); n++) {
@@ -63,6 +67,7 @@ class Places : public BulkHandler {
 inline Bytes make_reply(NicId dst, NicId src, std::uint8_t number, std::size_t data) {
   constexpr std::uint8_t kReply = 42;
   Bytes frame = make_frame(dst, src, wire::kBulkHeader + data, kReply, 0, number);
+  frame[14] = std::byte{kReplySource};
   frame[17] = static_cast<std::byte>(number);
   store_be32(frame.data() + 28, wire::kPullMagic);
   for (std::size_t i = wire::kBulkHeader; i < frame.size(); i++)

@@ -185,6 +185,22 @@ TEST_F(udp_bulk, unknown_peers__are_counted_and_dropped) {
   EXPECT_FALSE(places.got[1]);
 }
 
+// The path belongs to an endpoint. Others of its NIC may be another user's, and send datagrams, too.
+TEST_F(udp_bulk, other_endpoints__of_the_same_nic_are_counted_and_dropped) {
+  Places places(4, kData);
+  Bytes frames[] = {reply(0), reply(1), reply(2, 100), reply(3)};
+  frames[0][14] = std::byte{4};
+  frames[1][14] = std::byte{0};
+  frames[2][16] = std::byte{39};  // a MEDIUM
+  frames[2][18] = std::byte{4};
+  for (const Bytes& frame : frames) queue(frame);
+  flush();
+  ignore(places, 3);
+  EXPECT_TRUE(becomes_true([&] { return to_.receive(places, 64), places.got[3]; }));
+  EXPECT_FALSE(places.got[0] || places.got[1] || places.got[2]);
+  EXPECT_TRUE(places.moved.empty() || places.moved == std::vector<Bytes>{frames[3]});
+}
+
 TEST_F(udp_bulk, nobody_listens__the_frames_are_lost_and_the_next_ones_go) {
   UdpBulkSocket gone(UdpBulkSocket::Beside::raw_frames, received_);
   ASSERT_TRUE(gone.open(interface_address("lo", index_), kMtu, 0));
