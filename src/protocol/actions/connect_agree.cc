@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "protocol/actions/connect_tx.h"
 #include "protocol/actions/probe.h"
 #include "protocol/actions/rails_tend.h"
 #include "protocol/state/bulk_trust.h"
@@ -36,7 +37,8 @@ void connect_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
       s.config.mode == wire::Mode::mxoe || ext.mode == wire::Mode::mxoe ? wire::Mode::mxoe : wire::Mode::omx;
   p.agreed.eager_credit = std::max<std::uint16_t>(ext.eager_frames, 1);
   p.agreed.peer_pull_frames = std::clamp<std::uint8_t>(ext.pull_frames, 1, 32);
-  bulk_agree(s, p, ext);
+  // An endpoint that is gone loses its bulk path when it does not answer.
+  if (Peer* const holder = bulk_agree(s, p, ext)) generations_doubt(s, *holder);
   rails_agree(s, p, ext);
   p.agreed.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, peer_frame(s, p)), 256);
   if (!was_extended || was_agreed != p.agreed.frame_agreed) {

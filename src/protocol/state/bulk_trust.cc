@@ -48,7 +48,7 @@ void bulk_trust_again(const State& s, BulkTrust& trust) {
   if (s.now - trust.from > kForgiven) trust.failures = 0;
 }
 
-void bulk_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
+Peer* bulk_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
   const bool shared =
       s.config.bulk.address.present() && (ext.features & wire::kFeatureBulk) &&
       p.agreed.mode == wire::Mode::omx && p.agreed.intra_node_frame == 0 &&
@@ -60,14 +60,14 @@ void bulk_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
   const bool gains = shared && (several || !s.config.bulk.fragments);
   const bool its_own = !s.config.bulk.at_nic || wire::udp_nic(ext.bulk_address.ip) == p.nic;
   const wire::BulkAddress bulk = gains && its_own ? ext.bulk_address : wire::BulkAddress{};
-  if (bulk == p.bulk.address) return;
+  if (bulk == p.bulk.address) return nullptr;
   bulk_forget(s, p);
-  if (!bulk.present()) return;
-  // Two NICs cannot have the same address: a peer that claims the address of another is wrong, or lies. On
-  // one NIC, a port belongs to the endpoint that opened last.
+  if (!bulk.present()) return nullptr;
+  // Two endpoints cannot have the same address at a time. A peer that claims the address of a connected one
+  // is wrong, or lies, or comes after one that is gone.
   try {
     const auto [owner, added] = s.bulk.owners.try_emplace({bulk.ip, bulk.port}, &p);
-    if (!added && owner->second->nic != p.nic) return;
+    if (!added && owner->second->connected()) return owner->second;
     if (!added) {
       bulk_forget(s, *owner->second);
       s.bulk.owners.insert_or_assign({bulk.ip, bulk.port}, &p);
@@ -75,6 +75,7 @@ void bulk_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
     p.bulk.address = bulk;
   } catch (const std::bad_alloc&) {  // the peer stays without a bulk path
   }
+  return nullptr;
 }
 
 wire::FrameSender bulk_owner(const State& s, const wire::BulkAddress& from) {

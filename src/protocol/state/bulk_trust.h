@@ -22,8 +22,10 @@ inline constexpr std::uint32_t kBulkBytes = 4 * 1024, kBulkFragments = 3;  // sh
 void bulk_out_set(Peer& p, bool works);
 // Forgets former failures of a bulk path that has worked for a long time.
 void bulk_trust_again(const State& s, BulkTrust& trust);
-void bulk_agree(State& s, Peer& p, const wire::ConnectExt& ext);
-// Returns the NIC whose peer has that bulk path; 0: none.
+// Takes over the bulk path that a peer announces. Returns the other peer that has it already, which keeps it;
+// nullptr: none.
+Peer* bulk_agree(State& s, Peer& p, const wire::ConnectExt& ext);
+// Returns the peer that has that bulk path; its NIC is 0 if there is none.
 wire::FrameSender bulk_owner(const State& s, const wire::BulkAddress& from);
 void bulk_forget(State& s, Peer& p);
 // Notes that single datagrams reach the peer, but GSO batches do not.
