@@ -25,10 +25,14 @@ AttackerSender::Sender AttackerSender::sender_read(Script& script) {
       from.nic = kFloodNic + script.u8();
       break;
     default:
-      from.nic = scene_.setup.relaxed ? kHonestNic : kAttackerNic;
+      // Peers without extension block do not name their endpoint in all frames.
+      from.confined = scene_.setup.lossless();
+      from.nic = scene_.setup.relaxed || from.confined ? kHonestNic : kAttackerNic;
       if (scene_.setup.relaxed) from.endpoint = kHonestEndpoint;
+      if (from.confined) from.endpoint = kNeighbourEndpoint;
   }
   if (who & 4) from.endpoint = script.u8();
+  if (from.confined && from.endpoint == kHonestEndpoint) from.endpoint = kNeighbourEndpoint;
   if (who & 8) from.to_endpoint = script.u8();
   if (who & 16) from.peer_index = script.u16();
   from.progress = !(who & 32);
@@ -46,7 +50,28 @@ std::uint8_t AttackerSender::flags(const Sender& from, std::uint8_t others) cons
   return static_cast<std::uint8_t>(others | (from.checksum ? wire::kFlagChecksum : 0));
 }
 
+bool AttackerSender::confine(const Sender& from, Bytes& frame) {
+  if (frame.size() < wire::kBulkHeader) frame.resize(wire::kBulkHeader);
+  const auto own = std::byte{from.endpoint};
+  switch (static_cast<wire::PacketType>(frame[16])) {
+    case wire::PacketType::pull_reply:
+      frame[14] = own;
+      break;
+    case wire::PacketType::nack_lib:
+      frame[17] = own;
+      break;
+    case wire::PacketType::nack_mcp:
+      frame[20] = own;
+      break;
+    default:
+      if (wire::source_endpoint(frame) < 0) return false;
+      frame[18] = own;
+  }
+  return true;
+}
+
 void AttackerSender::transmit_frame(const Sender& from, Bytes frame) {
+  if (from.confined && !confine(from, frame)) return;
   if (from.checksum) {
     const std::size_t n = wire::covered_length(frame, from.mode);
     if (n > 12 && n <= frame.size()) {

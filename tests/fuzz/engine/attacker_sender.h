@@ -19,6 +19,7 @@ class AttackerSender {
     std::uint8_t endpoint = 0;
     std::uint8_t to_endpoint = kVictimEndpoint;
     std::uint16_t peer_index = 0;
+    bool confined = false;  // by the filter of the honest peer's host
     bool progress = true;
     bool checksum = false;
     bool extended = false;
@@ -30,6 +31,8 @@ class AttackerSender {
   template <class Encode>
   void transmit(const Sender& from, wire::PacketType type, Encode encode, std::size_t data = 0);
   void transmit_frame(const Sender& from, Bytes frame);
+  // Makes the frame name its source endpoint. Returns false if its type names none.
+  static bool confine(const Sender& from, Bytes& frame);
   std::uint8_t flags(const Sender& from, std::uint8_t others) const;
   // Fills in the fields that TINY, SMALL, MEDIUM and RNDV share.
   void message_fill(const Sender& from, Script& script, wire::Message& m);

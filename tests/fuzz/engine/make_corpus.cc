@@ -188,6 +188,26 @@ void write_peers(const std::filesystem::path& folder) {
   }
   honest(Step::raw, {0, 8, 0, 0, 37, 2, 0, 0, 0, 0})(Step::time, {kLong});
   write(folder, "honest", honest);
+
+  // Another user's endpoint of the honest peer's host, at each step of a large message.
+  Seed neighbour;
+  neighbour(Step::connect_request, {3, 0});
+  // The honest peer's NOTIFY for a message that it has not requested yet, in a frame of the neighbour's.
+  neighbour(Step::send, {kLarge << 2 | 2, 0})(
+      Step::pack,
+      {3, 0, 0, 0x38, 0, 0, 1, 0, 0x11, 0x11, 0x22, 0x22, 0, 0, 0x9C, 0x40, 0, 23, 0, 0, 0, 0, 0, 1, 0, 2});
+  for (const int length : {kLarge, kHuge, kLarge, kMedium}) {
+    neighbour(Step::receive, {kAnySender | kAnyTag, kHuge})(Step::honest_send, {length});
+    neighbour(Step::time, {24})(Step::time, {24});  // 8 us: the PULL is on its way
+    neighbour(Step::pull_reply, {3, 0, 16, 0})(Step::nack_mcp, {3, 16})(Step::pull_reply, {3, 32, 16, 0});
+    neighbour(Step::time, {kShort})(Step::pull_reply, {3, 0, 16, 0})(Step::nack_mcp, {3, 16});
+    neighbour(Step::notify, {3, 16, 0})(Step::eager, {3, 0, 20})(Step::truc, {3, 0})(Step::nack_lib, {3, 2});
+    neighbour(Step::replay, {3, length, 0})(Step::replay, {3, length + 1, 32})(Step::time, {kMilli});
+    neighbour(Step::send, {length << 2 | 2, 0})(Step::pull, {3, 0, 16})(Step::time, {kShort});
+  }
+  neighbour(Step::connect_request, {3, 16, 8, 65})(Step::connect_request, {3, 1, 9})(Step::time, {kResend});
+  neighbour(Step::honest_send, {kHuge})(Step::receive, {kAnySender | kAnyTag, kHuge})(Step::time, {kMilli});
+  write(folder, "neighbour", neighbour);
 }
 
 void write_boards(const std::filesystem::path& folder) {

@@ -11,10 +11,14 @@ namespace {
 constexpr TimeNs kCable = 5'000;
 constexpr std::size_t kSeen = 48;
 
-bool is_honest(NicId nic) {
+bool is_honest_host(NicId nic) {
   for (unsigned i = 0; i < protocol::kRailsMost; i++)
     if (nic == board_nic(kHonestNic, i)) return true;
   return false;
+}
+
+bool is_honest(const Bytes& frame) {
+  return is_honest_host(mac_load(frame.data())) && wire::destination_endpoint(frame) == kHonestEndpoint;
 }
 
 }  // namespace
@@ -146,11 +150,11 @@ void Scene::sent(const Node& from, Bytes frame, const wire::BulkAddress& bulk) {
   if (&from == &victim) {
     frames_out_++;
     REQUIRE(frame.size() <= state().own_frame);
-    if (!is_honest(to)) check_leak(frame);
+    if (!is_honest(frame)) check_leak(frame);
   }
   if (seen.size() == kSeen) seen.pop_front();
   seen.push_back(frame);
-  if (&from == &victim && !is_honest(to)) return;
+  if (&from == &victim && !is_honest(frame)) return;
   if (losing > 0) {
     losing--;
     return;

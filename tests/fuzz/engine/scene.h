@@ -28,6 +28,9 @@ inline constexpr NicId board_nic(NicId nic, unsigned board) {
   return nic + (NicId{board} << 24);
 }
 inline constexpr std::uint8_t kVictimEndpoint = 2, kHonestEndpoint = 1;
+// An attacker's endpoint on the honest peer's host. The host's filter lets no frame pass that names another
+// endpoint as its source.
+inline constexpr std::uint8_t kNeighbourEndpoint = 5;
 inline constexpr std::uint32_t kVictimSession = 0x11112222, kHonestSession = 0x33334444;
 inline constexpr std::uint32_t kKey = 7;
 inline constexpr TimeNs kPeerTimeout = 4000 * kMillisecond;
