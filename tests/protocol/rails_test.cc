@@ -124,6 +124,39 @@ TEST_F(RailsTest, agree__not_to_boards_that_are_ours_or_somebody_elses) {
   large(1);  // uses one board
 }
 
+// A CONNECT names its sender's first board itself. Another host must not connect in the name of a peer by
+// naming the peer's board before its own.
+TEST_F(RailsTest, agree__a_connect_by_a_board_that_is_not_the_peer_s) {
+  open_rails(2, 2);
+  prove();
+  const NicId liar = Network::nic_of(7);
+  const std::uint32_t session = to_a->session.true_session;
+  for (const NicId named : {Network::nic_of(0), Network::nic_of(0, 1)}) {
+    for (const std::uint32_t claimed : {0x666U, session}) {
+      wire::Connect packet;
+      packet.src_session = claimed;
+      packet.target_recv_seqnum_start = kSeqFirst;
+      packet.ext.present = true;
+      packet.ext.features = wire::kFeatureRails | wire::kFeatureProbe;
+      packet.ext.max_frame = 1514;
+      packet.ext.pull_frames = 32;
+      packet.ext.eager_frames = 256;
+      packet.ext.generation = to_a->counting.peer_generation + (claimed == session);
+      packet.ext.rails = {2, {named, liar}};
+      network.inject(hand_made(
+          liar, Network::nic_of(1), wire::PacketType::connect,
+          [&](std::byte* out, const wire::Head& head) { return encode_connect(out, head, packet); }));
+      network.run_for(kMillisecond);
+      EXPECT_EQ(to_a->session.true_session, session);
+      ASSERT_NE(to_a->rails, nullptr);
+      EXPECT_EQ(at_b().peer.nics[1], Network::nic_of(0, 1));
+    }
+  }
+  EXPECT_EQ(count_b(Counter::drop_bad_source), 4U);
+  EXPECT_EQ(count_b(Counter::peer_restarted), 0U);
+  large(1);
+}
+
 TEST_F(RailsTest, agree__a_peer_that_comes_back_with_one_board_has_one) {
   open_rails(2, 2);
   prove();

@@ -127,7 +127,7 @@ constexpr CounterText kTexts[] = {
     {"Drop Unknown Peer", "frames", "of a peer that is not connected, not yet or no longer",
      "Drop Unknown Partner"},
     {"Drop Wrong Source Endpoint", "frames",
-     "sent in a peer's name by another endpoint of its host, where a program is faulty or hostile"},
+     "sent in a peer's name by another endpoint or host, where a program is faulty or hostile"},
     {"Drop Bad Sequence Number", "frames",
      "acknowledgements overtaken by newer ones, or packets of an earlier session"},
     {"Drop Pull Bad Region", "frames", "requests for a large message that is not being sent, or no longer"},

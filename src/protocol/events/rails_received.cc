@@ -53,7 +53,17 @@ void rails_source(State& s, wire::Head& head, wire::Frame frame) {
 }
 
 bool rails_connect(State& s, wire::Head& head, const wire::Connect& packet) {
-  if (packet.ext.rails.place(head.src) != kRailsMost) head.src = packet.ext.rails.nics[0];
+  const wire::RailNics& boards = packet.ext.rails;
+  if (boards.place(head.src) != kRailsMost && head.src != boards.nics[0]) {
+    // Any host can name the board of another one before its own. So the peer's further boards are those that
+    // it named by its first one.
+    const Peer* const p = peer_find(s, boards.nics[0], packet.src_endpoint);
+    if (!p || !p->rails || p->rails->peer.place(head.src) == kRailsMost) {
+      s.count(Counter::drop_bad_source)++;
+      return packet.is_reply;
+    }
+    head.src = boards.nics[0];
+  }
   // A board identifies one peer only, so another peer with this board as an alias is outdated.
   if (Peer* const other = rail_alias_find(s, head.src, packet.src_endpoint)) rails_forget(s, *other);
   if (s.rails.rx_rail == 0 || packet.is_reply) return true;

@@ -239,6 +239,16 @@ void write_boards(const std::filesystem::path& folder) {
   forged(Step::connect_request, {0, 0})(Step::send, {kHuge << 2})(Step::rail_way, {1})(Step::pull, {0, 0, 0});
   write_rails(folder, "rails_forged", forged);
 
+  // The honest peer's board before the sender's own, and the honest peer's endpoint.
+  Seed impostor;
+  for (const int boards : {1, 4}) {
+    impostor(Step::honest_send, {kLarge})(Step::rail_announce, {boards, 64})(Step::connect_request,
+                                                                             {4, 1, 0});
+    impostor(Step::connect_request, {4, 1, 1, 9})(Step::connect_reply, {4, 1, 0})(Step::time, {kMilli});
+    impostor(Step::receive, {kAnySender | kAnyTag, kHuge})(Step::eager, {4, 1, 0, 20})(Step::time, {kResend});
+  }
+  write_rails(folder, "rails_impostor", impostor);
+
   // The honest peer's messages while boards lose their carrier, with attackers who speak from everywhere.
   Seed honest;
   for (const int board : {0, 1, 2, 0}) {
