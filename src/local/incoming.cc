@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "local/credentials.h"
 #include "local/memory_access.h"
+#include "wire/codec.h"
 
 namespace omx::local {
 
@@ -84,7 +85,7 @@ std::size_t Incoming::receive_from(Path& path, Arrivals& arrivals, std::size_t b
     if (record.kind == Kind::regions) path.regions.learn(record.bytes);
     // A peer may send in its own name only.
     if (record.kind == Kind::frame && record.bytes.size() >= wire::kMinFrame &&
-        mac_load(record.bytes.data() + 6) == path.from.nic) {
+        sent_by(record.bytes, wire::FrameSender{path.from.nic, path.from.endpoint})) {
       frames++;
       arrivals.on_local_frame(record.bytes);
     }

@@ -332,7 +332,7 @@ TEST_F(HubTest, rubbish_in_the_ring__ends_that_peer_only) {
     random_fill(std::span(peer.memory.data(), ring_memory(kRingBytes)), seed);
     send(a, b, seed);
     for (int i = 0; i < 4; i++) b.turn();
-    // The ring may hold frames that name this place's NIC, but none of another NIC.
+    // The ring may hold frames that name this place, but none of another.
     Bytes honest = frame(a.place(), b.place(), seed, 100);
     EXPECT_EQ(std::count(b.frames.begin(), b.frames.end(), honest), 1) << seed;
     b.frames.clear();
@@ -391,6 +391,7 @@ TEST_F(HubTest, rubbish_in_the_ring__frames_of_others_and_regions_that_lie) {
     ASSERT_TRUE(writer.put(kind, {&piece, 1}));
   };
   put(Kind::frame, frame({kOtherNic, 6}, b.place(), 1, 100));  // from another NIC
+  put(Kind::frame, frame({kNic, 7}, b.place(), 1, 100));       // from another endpoint of the NIC
   put(Kind::frame, Bytes(20));                                 // too short for a head
   put(Kind::regions, Bytes(3));
   put(Kind::regions, {std::byte{1}, std::byte{1}, std::byte{200}, std::byte{0}, std::byte{0}, std::byte{0},
