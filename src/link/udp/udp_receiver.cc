@@ -21,6 +21,13 @@ namespace {
 // packets of 1280 bytes.
 constexpr std::uint32_t kBaseFrame = 1280 - 48;
 
+bool comes_from(wire::Frame frame, const wire::FrameSender& sender) {
+  if (frame.size() < wire::kBulkHeader || !sent_by(frame, sender)) return false;
+  // Releases without kFeatureSource write 0 into PULL_REPLY and NACK_MCP, which sent_by() does not compare.
+  const int source = wire::source_endpoint(frame);
+  return source == sender.endpoint || source == 0;
+}
+
 }  // namespace
 
 UdpReceiver::UdpReceiver(OwnFd fd, const UdpLinkOptions& options, const InterfaceAddress& address,
@@ -63,9 +70,10 @@ bool UdpReceiver::nothing() {
   return quiet_;
 }
 
-// Returns the NIC that sent from this address, or 0 when the port is not an endpoint's.
-NicId UdpReceiver::sender_of(const wire::BulkAddress& from) {
-  return from.port >= options_.port && from.port < options_.port + kUdpBulkPorts ? routes_.from(from.ip) : 0;
+// Returns the endpoint that sent from this address. Its NIC is 0 when the port is not an endpoint's.
+wire::FrameSender UdpReceiver::sender_of(const wire::BulkAddress& from) {
+  if (from.port < options_.port || from.port >= options_.port + kUdpBulkPorts) return {};
+  return {routes_.from(from.ip), static_cast<std::uint8_t>(from.port - options_.port)};
 }
 
 // Receives a datagram. Returns false when nothing is there, or on an error. An error is reported once, and
@@ -88,14 +96,15 @@ bool UdpReceiver::fetch() {
   return true;
 }
 
-// Hands over the frames of a datagram. A frame is accepted only from the address that its NIC id says, so
-// that no host speaks for another.
+// Hands over the frames of a datagram. A frame is accepted only from the address that its NIC id says, and
+// from the port of its source endpoint. So no host speaks for another, and no program for one that has the
+// port.
 std::size_t UdpReceiver::hand_over(FrameHandler& handler) {
   std::size_t frames = 0;
   counters_.receive_batches++;
-  const NicId sender = sender_of(datagram_.from());
+  const wire::FrameSender sender = sender_of(datagram_.from());
   datagram_.for_each([&](wire::Frame frame) {
-    if (frame.size() < wire::kHeadBytes || sender == 0 || frame_source(frame.data()) != sender) {
+    if (sender.nic == 0 || !comes_from(frame, sender)) {
       counters_.frames_ignored++;
       return;
     }

@@ -56,7 +56,7 @@ class UdpReceiver final : public Datagram {
   // A program that polls reads that socket once in this many polls. One that sleeps is woken by it.
   static constexpr std::uint32_t kPollsPerUnknownPeer = 1024;
 
-  NicId sender_of(const wire::BulkAddress& from);
+  wire::FrameSender sender_of(const wire::BulkAddress& from);
   bool unknown_peers_due() { return unknown_peers_.open() && ++looks_ > kPollsPerUnknownPeer; }
   bool fetch();
   // Notes why the last poll found nothing. Returns true if nothing was there, false on an error.

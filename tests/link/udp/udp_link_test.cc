@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "base/bytes.h"
 #include "base/own_fd.h"
 #include "link/udp/udp_address.h"
 #include "link/udp/udp_datagram.h"
@@ -40,10 +41,12 @@ class udp_link : public testing::Test {
     EXPECT_TRUE(link) << (link ? "" : link.error().message);
     return link ? std::move(*link) : nullptr;
   }
-  // TINY names its destination endpoint at F17.
-  static Bytes tiny(NicId to, std::uint8_t endpoint, std::size_t size = 80, NicId from = kLoopbackNic) {
+  // TINY names its destination endpoint at F17, and its source endpoint at F18.
+  static Bytes tiny(NicId to, std::uint8_t endpoint, std::size_t size = 80, NicId from = kLoopbackNic,
+                    std::uint8_t source = 0) {
     Bytes frame = make_frame(to, from, size, 37, endpoint, 9);
     frame[17] = static_cast<std::byte>(endpoint);
+    frame[18] = static_cast<std::byte>(source);
     return frame;
   }
   bool isolated_ = false;
@@ -181,7 +184,7 @@ TEST_F(udp_link, ipv6__unknown_peers_are_heard) {
   b.ip[0] = 0xFD, b.ip[1] = 6, b.ip[15] = 2;
   const OwnFd asks = udp_socket_open(b, kPort + 1);
   ASSERT_TRUE(asks.open());
-  const Bytes question = tiny((*a)->interface().nic(), 0, 80, udp_nic(b.ip));
+  const Bytes question = tiny((*a)->interface().nic(), 0, 80, udp_nic(b.ip), 1);
   const SocketAddress group = socket_address(wire::udp_group((*a)->interface().nic()), kPort, b.ifindex);
   const auto ask = [&] {
     return ::sendto(asks.get(), question.data(), question.size(), 0, group.get(), group.length);
@@ -301,6 +304,32 @@ TEST_F(udp_link, frames__must_be_from_where_they_say) {
   EXPECT_EQ(b->counters().frames_ignored, 2U);
 }
 
+// Only the program that has an endpoint's port speaks for the endpoint.
+TEST_F(udp_link, frames__must_be_from_the_endpoint_that_they_name) {
+  const auto a = open(3), b = open(1);
+  const auto send = [&](std::uint8_t type, std::size_t at, std::uint8_t source) {
+    Bytes frame = tiny(kLoopbackNic, 1, 80, kLoopbackNic, 1);
+    frame[14] = frame[15] = frame[20] = std::byte{0};
+    frame[16] = static_cast<std::byte>(type);
+    if (type == 44) frame[25] = std::byte{1};  // NACK_LIB has its destination there
+    store_be32(frame.data() + 28, wire::kPullMagic ^ 1);
+    frame[at] = static_cast<std::byte>(source);
+    frame_send(*a, frame);
+    return frame;
+  };
+  std::vector<Bytes> right;
+  for (const auto& [type, at] :
+       {std::pair<std::uint8_t, std::size_t>{37, 18}, {36, 18}, {44, 17}, {42, 14}, {45, 20}}) {
+    send(type, at, 4);
+    right.push_back(send(type, at, 3));
+  }
+  right.push_back(send(42, 14, 0));  // of a release that does not name it
+  Collector collector;
+  ASSERT_TRUE(receive_until(*b, collector, right.size()));
+  EXPECT_EQ(collector.frames, right);
+  EXPECT_EQ(b->counters().frames_ignored, 5U);
+}
+
 TEST_F(udp_link, refused__is_told_with_the_frame) {
   const auto a = open(0), b = open(1);
   const Bytes lost = tiny(kLoopbackNic, 77);
@@ -326,7 +355,7 @@ TEST_F(udp_link, refused__keeps_no_other_frame_back) {
   for (std::size_t i = 0; i < kRounds; i++) {
     frame_send(*a, tiny(kLoopbackNic, 77));
     frame_send(*a, right);
-    frame_send(*b, tiny(kLoopbackNic, 0));
+    frame_send(*b, tiny(kLoopbackNic, 0, 80, kLoopbackNic, 1));
   }
   Refusals at_a;
   Collector at_b;
