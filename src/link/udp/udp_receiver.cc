@@ -60,7 +60,7 @@ DatagramLimits UdpReceiver::limits() const {
 }
 
 bool UdpReceiver::pending() {
-  if (held_ || errors_due_ || batch_.error_told() || unknown_peers_due()) return true;
+  if (handing_over_ || held_ || errors_due_ || batch_.error_told() || unknown_peers_due()) return true;
   held_ = fetch();
   return held_ || errors_due_;
 }
@@ -103,6 +103,7 @@ std::size_t UdpReceiver::hand_over(FrameHandler& handler) {
   std::size_t frames = 0;
   counters_.receive_batches++;
   const wire::FrameSender sender = sender_of(datagram_.from());
+  handing_over_ = true;
   datagram_.for_each([&](wire::Frame frame) {
     if (sender.nic == 0 || !comes_from(frame, sender)) {
       counters_.frames_ignored++;
@@ -113,6 +114,7 @@ std::size_t UdpReceiver::hand_over(FrameHandler& handler) {
     counters_.bytes_received += frame.size();
     handler.on_frame(frame);
   });
+  handing_over_ = false;
   if (datagram_.frames() > 1) counters_.gso_batches_received++;
   return frames;
 }

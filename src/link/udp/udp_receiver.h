@@ -75,9 +75,10 @@ class UdpReceiver final : public Datagram {
   std::uint32_t looks_ = 0;
   UdpRoutes routes_;
   UdpDatagram datagram_;
-  bool held_ = false;        // pending() received a datagram that receive() has not handed over yet
-  bool quiet_ = false;       // the last poll found nothing
-  bool errors_due_ = false;  // the network may have reported something
+  bool handing_over_ = false;  // the datagram is in use: a handler may run without the endpoint's lock
+  bool held_ = false;          // pending() received a datagram that receive() has not handed over yet
+  bool quiet_ = false;         // the last poll found nothing
+  bool errors_due_ = false;    // the network may have reported something
   // The last error that the network reported: about which NIC, which error, and which host reported it.
   NicId missed_ = 0;
   int missed_why_ = 0;

@@ -5,6 +5,7 @@
 #include <net/if.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -51,6 +52,33 @@ class udp_link : public testing::Test {
   }
   bool isolated_ = false;
 };
+
+// A handler of the application runs inside on_frame(), without the endpoint's lock. Meanwhile other threads ask
+// whether something is there.
+struct Interrupted : Collector {
+  void on_frame(wire::Frame frame) override {
+    const Bytes before(frame.begin(), frame.end());
+    EXPECT_TRUE(link->pending());
+    EXPECT_TRUE(std::equal(before.begin(), before.end(), frame.begin(), frame.end()))
+        << "the frame was overwritten while it was handed over";
+    Collector::on_frame(frame);
+  }
+  Transport* link = nullptr;
+};
+
+TEST_F(udp_link, pending__leaves_the_frame_alone_that_is_being_handed_over) {
+  const auto a = open(1), b = open(2);
+  Interrupted seen;
+  seen.link = b.get();
+  // Two datagrams, which no batch carries together.
+  frame_send(*a, tiny(kLoopbackNic, 2, 80, kLoopbackNic, 1));
+  Bytes second = tiny(kLoopbackNic, 2, 100, kLoopbackNic, 1);
+  second[60] = ~second[60];
+  frame_send(*a, second);
+  EXPECT_TRUE(receive_until(*b, seen, 2));
+  EXPECT_EQ(seen.frames[0].size(), 80U);
+  EXPECT_EQ(seen.frames[1].size(), 100U);
+}
 
 TEST_F(udp_link, nic__is_made_of_the_address) {
   const auto link = open(3);
