@@ -63,11 +63,22 @@ void NetlinkRequest::attribute(std::uint16_t type, const void* data, std::size_t
   append(data, size);
 }
 
+std::size_t NetlinkRequest::nest_begin(std::uint16_t type) {
+  const std::size_t begun = bytes_.size();
+  attribute(type, nullptr, 0);
+  return begun;
+}
+
+void NetlinkRequest::nest_end(std::size_t begun) {
+  const auto length = static_cast<std::uint16_t>(bytes_.size() - begun);
+  std::memcpy(bytes_.data() + begun, &length, sizeof length);
+}
+
 NetlinkBytes NetlinkRequest::finish(std::uint16_t flags, std::uint32_t sequence) {
   nlmsghdr header{};
   std::memcpy(&header, bytes_.data(), sizeof header);
   header.nlmsg_len = static_cast<std::uint32_t>(bytes_.size());
-  header.nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | flags);
+  header.nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | flags_ | flags);
   header.nlmsg_seq = sequence;
   std::memcpy(bytes_.data(), &header, sizeof header);
   return bytes_;

@@ -41,6 +41,11 @@ class NetlinkRequest {
   void attribute(std::uint16_t type, const Number& number) {
     attribute(type, &number, sizeof number);
   }
+  // Begins an attribute that holds the attributes up to nest_end(). Returns what nest_end() needs.
+  std::size_t nest_begin(std::uint16_t type);
+  void nest_end(std::size_t begun);
+  // Sets flags that go with the type: NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE.
+  void flags(std::uint16_t flags) { flags_ = flags; }
 
   // Completes the header and returns the bytes of the request.
   NetlinkBytes finish(std::uint16_t flags, std::uint32_t sequence);
@@ -49,6 +54,7 @@ class NetlinkRequest {
   void append(const void* data, std::size_t size);
 
   std::vector<std::byte> bytes_;
+  std::uint16_t flags_ = 0;
 };
 
 // One message of an answer. `body` is what follows the netlink header.

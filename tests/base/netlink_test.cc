@@ -53,6 +53,26 @@ TEST_F(netlink, a_request_is_as_the_kernel_wants_it) {
                                                                                     "0800040005000000"));
 }
 
+TEST_F(netlink, a_request_with_flags_and_nested_attributes) {
+  kernel->answer({netlink_end(NLMSG_ERROR, 0)});
+  NetlinkRequest request(kObject, std::uint8_t{7});
+  request.flags(NLM_F_CREATE | NLM_F_EXCL);
+  const std::size_t outer = request.nest_begin(1);
+  request.attribute(3, "ab", 2);
+  const std::size_t inner = request.nest_begin(2);
+  request.attribute(4, std::uint32_t{5});
+  request.nest_end(inner);
+  request.nest_end(outer);
+  request.attribute(5, std::uint8_t{6});
+  EXPECT_EQ(conversation->ask(std::move(request)), 0);
+  EXPECT_EQ(kernel->requests[0].nlmsg_flags, NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL);
+  EXPECT_EQ(Datagram(kernel->sent[0].begin() + 20, kernel->sent[0].end()), bytes_of("18000100"
+                                                                                    "0600030061620000"
+                                                                                    "0c000200"
+                                                                                    "0800040005000000"
+                                                                                    "0500050006000000"));
+}
+
 TEST_F(netlink, dump__of_several_datagrams) {
   kernel->answer({object(1), object(2), netlink_end(NLMSG_DONE, 0, kMulti)});
   EXPECT_EQ(dump(), 0);
