@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/broker/kernel/grant_map.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <string_view>
+
+#include "netdev/bpf_call.h"
+#include "netdev/open_failure.h"
+#include "tools/broker/kernel/ebpf_load.h"
+#include "tools/broker/kernel/kernel_failure.h"
+
+namespace omx::broker {
+
+namespace {
+
+constexpr ArrayKind kGrants = {"omx_grants", sizeof(Grant), kSlots, 0};
+constexpr ArrayKind kCounts = {"omx_counts", sizeof(GrantCounters), kSlots, 0};
+constexpr ArrayKind kRates = {"omx_users", sizeof(UserRate), kUsers, 0};
+constexpr std::size_t kMostMaps = 8;  // of a program that we look at
+
+struct Place {
+  const ArrayKind& kind;
+  OwnFd GrantMaps::*map;
+};
+constexpr std::array<Place, 3> kPlaces = {
+    {{kGrants, &GrantMaps::grants}, {kCounts, &GrantMaps::counts}, {kRates, &GrantMaps::users}}};
+
+bool is_kind(const bpf_map_info& info, const ArrayKind& kind) {
+  return std::string_view(info.name) == kind.name && info.type == BPF_MAP_TYPE_ARRAY &&
+         info.value_size == kind.value_bytes && info.max_entries == kind.entries;
+}
+
+}  // namespace
+
+Result<GrantMaps> grant_maps_make() {
+  GrantMaps maps;
+  for (const Place& place : kPlaces) {
+    auto made = ebpf_array_make(place.kind);
+    if (!made) return tl::unexpected(std::move(made.error()));
+    maps.*place.map = std::move(*made);
+  }
+  return maps;
+}
+
+Result<GrantMaps> grant_maps_of(int program) {
+  std::array<std::uint32_t, kMostMaps> ids{};
+  bpf_prog_info facts{};
+  facts.nr_map_ids = ids.size();
+  facts.map_ids = reinterpret_cast<std::uintptr_t>(ids.data());
+  if (!link::bpf_info_read(program, &facts, sizeof facts))
+    return tl::unexpected(kernel_failure("read the facts of the egress program", errno));
+  GrantMaps maps;
+  for (std::size_t i = 0; i < std::min<std::size_t>(facts.nr_map_ids, ids.size()); i++) {
+    OwnFd map = link::bpf_by_id(BPF_MAP_GET_FD_BY_ID, ids[i]);
+    bpf_map_info info{};
+    if (!map.open() || !link::bpf_info_read(map.get(), &info, sizeof info))
+      return tl::unexpected(kernel_failure("open a map of the egress program", errno));
+    for (const Place& place : kPlaces)
+      if (is_kind(info, place.kind)) maps.*place.map = std::move(map);
+  }
+  for (const Place& place : kPlaces)
+    if (!(maps.*place.map).open())
+      return fail(link::kFailure,
+                  fmt::format("the egress program in force is of another version, as its map {} differs; "
+                              "remove it when no job uses it: omxd --clean",
+                              place.kind.name));
+  return maps;
+}
+
+int grant_read(const GrantMaps& maps, std::uint32_t slot, Grant& grant) {
+  return ebpf_array_read(maps.grants.get(), slot, &grant);
+}
+
+int grant_write(const GrantMaps& maps, std::uint32_t slot, const Grant& grant) {
+  return ebpf_array_write(maps.grants.get(), slot, &grant);
+}
+
+int grant_clear(const GrantMaps& maps, std::uint32_t slot) {
+  return grant_write(maps, slot, Grant{});
+}
+
+int grant_counters_read(const GrantMaps& maps, std::uint32_t slot, GrantCounters& counters) {
+  return ebpf_array_read(maps.counts.get(), slot, &counters);
+}
+
+int grant_counters_clear(const GrantMaps& maps, std::uint32_t slot) {
+  const GrantCounters none;
+  return ebpf_array_write(maps.counts.get(), slot, &none);
+}
+
+int user_rate_read(const GrantMaps& maps, std::uint32_t user, UserRate& rate) {
+  return ebpf_array_read(maps.users.get(), user, &rate);
+}
+
+int user_rate_write(const GrantMaps& maps, std::uint32_t user, const UserRate& rate) {
+  return ebpf_array_write(maps.users.get(), user, &rate);
+}
+
+}  // namespace omx::broker
