@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Translates classic BPF, in which this project's filters are written, to eBPF.
+#pragma once
+
+#include "link/packet/packet_filter.h"
+#include "tools/broker/kernel/ebpf_code.h"
+
+namespace omx::broker {
+
+// Adds the instructions of a classic filter. r6 must hold the context, and the code ends within: it returns
+// what the filter returns. Returns false, without a usable program, at an instruction that our filters do not
+// use.
+bool classic_translate(EbpfCode& code, const link::FilterProgram& filter);
+
+}  // namespace omx::broker

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/broker/kernel/receive_program.h"
+
+#include <cassert>
+#include <utility>
+
+#include "link/packet/packet_filter.h"
+#include "tools/broker/kernel/classic_translate.h"
+#include "tools/broker/kernel/ebpf_load.h"
+
+namespace omx::broker {
+
+namespace {
+
+constexpr int kKeyAt = -4;
+
+link::FilterProgram filter_for(const ReceiveRule& rule, link::FrameClass frames) {
+  link::FilterRule filter;
+  filter.endpoint = rule.endpoint;
+  filter.ifindex = rule.ifindex;
+  filter.board_frames = false;
+  filter.frames = frames;
+  return link::packet_filter_build(filter);
+}
+
+}  // namespace
+
+Result<OwnFd> classes_make() {
+  return ebpf_array_make({"omx_classes", sizeof(Classes), 1, BPF_F_MMAPABLE});
+}
+
+EbpfProgram receive_program_build(const GrantMaps& maps, int classes, const ReceiveRule& rule) {
+  using link::FrameClass;
+  using enum EbpfCode::Register;
+  using enum EbpfCode::Size;
+  EbpfCode c;
+  const auto drop = c.label();
+  c.move(r6, r1);
+  c.store_stack(word, kKeyAt, static_cast<std::int32_t>(rule.slot));
+  c.map(r1, maps.grants.get());
+  c.stack_address(r2, kKeyAt);
+  c.call(BPF_FUNC_map_lookup_elem);
+  c.jump_if(r0, BPF_JEQ, 0, drop);
+  c.load(dword, r1, r0, offsetof(Grant, cookie));
+  c.move_wide(r2, rule.cookie);
+  c.jump_if(r1, BPF_JNE, r2, drop);
+  // The user may write the word at any time, so it is read once.
+  c.map_value(r1, classes, static_cast<std::uint32_t>(rule.word));
+  c.load(word, r7, r1, 0);
+
+  const std::pair<ClassWord, FrameClass> choices[] = {{ClassWord::all, FrameClass::all},
+                                                      {ClassWord::eager, FrameClass::eager},
+                                                      {ClassWord::bulk, FrameClass::bulk},
+                                                      {ClassWord::solicited, FrameClass::solicited}};
+  for (const auto& [value, frames] : choices) {
+    const auto next = c.label();
+    c.jump_if_word(r7, BPF_JNE, static_cast<std::uint32_t>(value), next);
+    if (!classic_translate(c, filter_for(rule, frames))) return {};  // the kernel refuses it
+    c.place(next);
+  }
+  c.place(drop);
+  c.exit_with(0);
+  return c.take();
+}
+
+Result<OwnFd> receive_program_load(const GrantMaps& maps, int classes, const ReceiveRule& rule) {
+  assert(rule.cookie != 0);
+  return ebpf_load({"omx_receive", BPF_PROG_TYPE_SOCKET_FILTER, {}},
+                   receive_program_build(maps, classes, rule));
+}
+
+}  // namespace omx::broker

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The program that lets frames into a sealed socket: only those for its endpoint, and only while its grant
+// lasts. The user chooses by a word of memory which class of these frames the socket takes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/expected.h"
+#include "base/own_fd.h"
+#include "tools/broker/kernel/ebpf_code.h"
+#include "tools/broker/kernel/grant_map.h"
+
+namespace omx::broker {
+
+// Values of a word of Classes. All others mean `none`.
+enum class ClassWord : std::uint32_t { none = 0, all = 1, eager = 2, bulk = 3, solicited = 4 };
+
+// One entry, which the user maps and writes: the class of each of the endpoint's sockets.
+struct Classes {
+  std::uint32_t data = 0;
+  std::uint32_t bulk = 0;
+  std::uint32_t wakeup = 0;
+};
+
+// Makes the map that holds Classes. It may be given to the user: map it with MAP_SHARED, one page.
+Result<OwnFd> classes_make();
+
+struct ReceiveRule {
+  std::uint32_t slot = 0;
+  std::uint64_t cookie = 0;  // of the data socket: the grant of the slot must name it
+  std::uint8_t endpoint = 0;
+  std::uint32_t ifindex = 0;  // in the private network
+  std::size_t word = 0;       // offset in Classes
+};
+
+// Builds the instructions, which refer to the descriptors of the maps.
+EbpfProgram receive_program_build(const GrantMaps& maps, int classes, const ReceiveRule& rule);
+Result<OwnFd> receive_program_load(const GrantMaps& maps, int classes, const ReceiveRule& rule);
+
+}  // namespace omx::broker
