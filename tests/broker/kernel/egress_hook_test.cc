@@ -123,6 +123,17 @@ TEST_F(EgressHookTest, filter_before_ours__is_seen) {
   EXPECT_FALSE(found().first);
 }
 
+TEST_F(EgressHookTest, program_of_the_newer_hook__comes_before_ours) {
+  add();
+  EXPECT_TRUE(found().first);
+  bpf_attr a{};
+  a.target_fd = ifindex_;
+  a.attach_bpf_fd = static_cast<std::uint32_t>(program_.get());
+  a.attach_type = 47;  // BPF_TCX_EGRESS of linux/bpf.h from Linux 6.6
+  if (link::bpf_call(BPF_PROG_ATTACH, a) < 0) GTEST_SKIP() << "this kernel has no tcx";
+  EXPECT_FALSE(found().first);
+}
+
 TEST_F(EgressHookTest, priority_taken__the_failure_says_so) {
   ASSERT_EQ(std::system("tc qdisc add dev v0 clsact"), 0);
   ASSERT_EQ(std::system(filter("egress protocol ip pref 1").c_str()), 0);

@@ -19,11 +19,11 @@ Result<OwnFd> packet_socket_open(const PrivateNetwork& network);
 Result<std::uint64_t> socket_cookie(int fd);
 
 struct SealOptions {
-  std::uint32_t ifindex = 0;               // in the private network
-  std::optional<link::RingGeometry> ring;  // a receive ring, or else a buffer
-  int receive_buffer = 0;                  // bytes; 0: as the kernel gave it
-  int send_buffer = 0;                     // bytes; 0: as the kernel gave it
-  std::uint32_t slot = 0;                  // of its grant
+  std::uint32_t ifindex = 0;                              // in the private network
+  std::optional<link::RingGeometry> ring = std::nullopt;  // a receive ring, or else a buffer
+  int receive_buffer = 0;                                 // bytes; 0: as the kernel gave it
+  int send_buffer = 0;                                    // bytes; 0: as the kernel gave it
+  std::uint32_t slot = 0;                                 // of its grant
   // Frames skip the queueing layer of the macvlan. They still pass the NIC's.
   bool bypass_queue = false;
 };
