@@ -1,31 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Tests of the hook by tcx, and beside a clsact.
 #include "tools/broker/kernel/egress_hook.h"
 
 #include <gtest/gtest.h>
+#include <linux/pkt_cls.h>
 #include <net/if.h>
-
-#include <cstdio>
 
 #include "netdev/bpf_call.h"
 #include "tests/support/test_network.h"
+#include "tools/broker/kernel/ebpf_load.h"
+#include "tools/broker/kernel/egress_clsact.h"
 #include "tools/broker/kernel/egress_program.h"
+#include "tools/broker/kernel/egress_tcx.h"
 
 namespace omx::broker {
 namespace {
-
-std::string output_of(const std::string& command) {
-  std::string text;
-  FILE* pipe = ::popen(command.c_str(), "r");
-  std::array<char, 512> part{};
-  while (pipe && std::fgets(part.data(), part.size(), pipe)) text += part.data();
-  if (pipe) ::pclose(pipe);
-  return text;
-}
-
-// The command that adds a filter of someone else, which every kernel with our kind of filter has.
-std::string filter(const std::string& place) {
-  return "tc filter add dev v0 " + place + " bpf bytecode '1,6 0 0 4294967295' classid 1:1";
-}
 
 class EgressHookTest : public link::CableTest {
  protected:
@@ -35,120 +24,111 @@ class EgressHookTest : public link::CableTest {
     auto maps = grant_maps_make();
     ASSERT_TRUE(maps) << maps.error().message;
     maps_ = std::move(*maps);
-    auto program = egress_program_load(maps_);
-    ASSERT_TRUE(program) << program.error().message;
-    program_ = std::move(*program);
     ifindex_ = ::if_nametoindex("v0");
+    if (!tcx_find(ifindex_).possible) GTEST_SKIP() << "this kernel has no tcx";
   }
 
-  EgressHook found() {
-    auto hook = egress_hook_find(ifindex_);
-    EXPECT_TRUE(hook) << hook.error().message;
-    return hook ? *hook : EgressHook{};
+  OwnFd program_load() const {
+    auto program = egress_program_load(maps_);
+    EXPECT_TRUE(program) << program.error().message;
+    return program ? std::move(*program) : OwnFd{};
   }
-  void add() {
-    const auto added = egress_hook_add(ifindex_, program_.get());
+  static std::uint32_t id_of(const OwnFd& program) {
+    bpf_prog_info info{};
+    EXPECT_TRUE(link::bpf_info_read(program.get(), &info, sizeof info));
+    return info.id;
+  }
+  EgressHook found() const {
+    const auto hook = egress_hook_find(ifindex_);
+    EXPECT_TRUE(hook) << hook.error().message;
+    return hook.value_or(EgressHook{});
+  }
+  void add(const OwnFd& program) const {
+    const auto added = egress_hook_add(ifindex_, program.get());
     ASSERT_TRUE(added) << added.error().message;
   }
-  void remove() {
+  void remove() const {
     const auto removed = egress_hook_remove(ifindex_);
     ASSERT_TRUE(removed) << removed.error().message;
   }
-  std::uint32_t program_id() {
-    bpf_prog_info info{};
-    EXPECT_TRUE(link::bpf_info_read(program_.get(), &info, sizeof info));
-    return info.id;
+  // Attaches a program of someone else, with these flags.
+  OwnFd other_attach(std::uint32_t flags) const {
+    EbpfCode c;
+    c.exit_with(TC_ACT_UNSPEC);
+    auto program = ebpf_load({"other", BPF_PROG_TYPE_SCHED_CLS, {}}, c.take());
+    EXPECT_TRUE(program) << program.error().message;
+    bpf_attr a{};
+    a.target_fd = ifindex_;
+    a.attach_bpf_fd = static_cast<std::uint32_t>(program->get());
+    a.attach_type = 47;  // BPF_TCX_EGRESS
+    a.attach_flags = flags;
+    EXPECT_EQ(link::bpf_call(BPF_PROG_ATTACH, a), 0) << errno;
+    return std::move(*program);
   }
-  static bool has_clsact() { return output_of("tc qdisc show dev v0").find("clsact") != std::string::npos; }
+  static constexpr std::uint32_t kBefore = 8;  // BPF_F_BEFORE
 
   GrantMaps maps_;
-  OwnFd program_;
   std::uint32_t ifindex_ = 0;
 };
 
-TEST_F(EgressHookTest, add__is_found_and_removed_with_its_clsact) {
+TEST_F(EgressHookTest, add__is_found_and_removed) {
   EXPECT_EQ(found().program_id, 0U);
   remove();  // nothing is there: no error
-  add();
-  const EgressHook hook = found();
-  EXPECT_EQ(hook.program_id, program_id());
-  EXPECT_TRUE(hook.own_clsact);
-  EXPECT_TRUE(hook.first);
-  EXPECT_TRUE(has_clsact());
+  const OwnFd program = program_load();
+  add(program);
+  EXPECT_EQ(found().program_id, id_of(program));
+  EXPECT_TRUE(found().first);
+  add(program);  // the same again changes nothing
+  EXPECT_EQ(tcx_find(ifindex_).programs, 1U);
   remove();
   EXPECT_EQ(found().program_id, 0U);
-  EXPECT_FALSE(has_clsact());
+  EXPECT_EQ(tcx_find(ifindex_).programs, 0U);
 }
 
-TEST_F(EgressHookTest, add_again__replaces_the_program_and_remembers_the_clsact) {
-  add();
-  const std::uint32_t before = found().program_id;
-  auto next = egress_program_load(maps_);
-  ASSERT_TRUE(next);
-  program_ = std::move(*next);
-  add();
-  EXPECT_EQ(found().program_id, program_id());
-  EXPECT_NE(found().program_id, before);
-  EXPECT_TRUE(found().own_clsact);
-  remove();
-  EXPECT_FALSE(has_clsact());
+TEST_F(EgressHookTest, add__stays_when_the_program_is_closed) {
+  std::uint32_t id = 0;
+  {
+    const OwnFd program = program_load();
+    id = id_of(program);
+    add(program);
+  }
+  EXPECT_EQ(found().program_id, id);
 }
 
-TEST_F(EgressHookTest, clsact_of_others__stays) {
-  ASSERT_EQ(std::system("tc qdisc add dev v0 clsact"), 0);
-  add();
-  EXPECT_FALSE(found().own_clsact);
-  remove();
-  EXPECT_TRUE(has_clsact());
-}
-
-TEST_F(EgressHookTest, filters_of_others__stay) {
-  add();
-  ASSERT_EQ(std::system(filter("egress pref 7").c_str()), 0);
-  ASSERT_EQ(std::system(filter("ingress pref 1").c_str()), 0);
+TEST_F(EgressHookTest, programs_of_others__stay_and_ours_comes_first) {
+  const OwnFd before = other_attach(0);
+  const OwnFd first = program_load();
+  add(first);
   EXPECT_TRUE(found().first);
-  remove();
-  EXPECT_TRUE(has_clsact());
-  EXPECT_NE(output_of("tc filter show dev v0 egress").find("bytecode"), std::string::npos);
-  EXPECT_NE(output_of("tc filter show dev v0 ingress").find("bytecode"), std::string::npos);
-}
-
-TEST_F(EgressHookTest, filter_before_ours__is_seen) {
-  ASSERT_EQ(std::system("tc qdisc add dev v0 clsact"), 0);
-  ASSERT_EQ(std::system(filter("egress pref 1").c_str()), 0);
-  add();
-  EXPECT_TRUE(found().first) << "the newest of a priority runs first";
-  ASSERT_EQ(std::system(filter("egress pref 1").c_str()), 0);
-  EXPECT_NE(found().program_id, 0U);
+  const OwnFd later = other_attach(kBefore);
+  EXPECT_EQ(found().program_id, id_of(first));
   EXPECT_FALSE(found().first);
-}
-
-TEST_F(EgressHookTest, program_of_the_newer_hook__comes_before_ours) {
-  add();
+  const OwnFd second = program_load();
+  add(second);
+  EXPECT_EQ(found().program_id, id_of(second));
   EXPECT_TRUE(found().first);
-  bpf_attr a{};
-  a.target_fd = ifindex_;
-  a.attach_bpf_fd = static_cast<std::uint32_t>(program_.get());
-  a.attach_type = 47;  // BPF_TCX_EGRESS of linux/bpf.h from Linux 6.6
-  if (link::bpf_call(BPF_PROG_ATTACH, a) < 0) GTEST_SKIP() << "this kernel has no tcx";
-  EXPECT_FALSE(found().first);
+  EXPECT_EQ(tcx_find(ifindex_).programs, 3U);
+  remove();
+  EXPECT_EQ(tcx_find(ifindex_).programs, 2U);
 }
 
-TEST_F(EgressHookTest, priority_taken__the_failure_says_so) {
-  ASSERT_EQ(std::system("tc qdisc add dev v0 clsact"), 0);
-  ASSERT_EQ(std::system(filter("egress protocol ip pref 1").c_str()), 0);
-  const auto added = egress_hook_add(ifindex_, program_.get());
-  ASSERT_FALSE(added);
-  EXPECT_NE(added.error().message.find("move it to another priority"), std::string::npos)
-      << added.error().message;
-  EXPECT_TRUE(has_clsact());
+TEST_F(EgressHookTest, clsact_of_a_former_broker__is_replaced) {
+  const OwnFd former = program_load(), next = program_load();
+  ASSERT_TRUE(clsact_add(ifindex_, former.get()));
+  EXPECT_EQ(found().program_id, id_of(former));
+  EXPECT_TRUE(found().first);
+  const OwnFd other = other_attach(0);
+  EXPECT_FALSE(found().first) << "programs run before all filters";
+  add(next);
+  EXPECT_EQ(found().program_id, id_of(next));
+  EXPECT_TRUE(found().first);
+  EXPECT_EQ(clsact_find(ifindex_)->program_id, 0U);
 }
 
 TEST_F(EgressHookTest, interface_gone__is_an_error) {
+  const OwnFd program = program_load();
   link::ip("link del v0");
-  const auto added = egress_hook_add(ifindex_, program_.get());
-  ASSERT_FALSE(added);
-  EXPECT_EQ(added.error().mx_code, 5) << added.error().message;
+  EXPECT_FALSE(egress_hook_add(ifindex_, program.get()));
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ using wire::PacketType;
 using enum EbpfCode::Register;
 using enum EbpfCode::Size;
 
-// The stack: a key for maps, and the first bytes of the frame. They lie so that the source address is
-// aligned, as the verifier wants it.
+// The stack: a key for maps, and the first bytes of a frame that cannot be read in place. They lie so that
+// the source address is aligned, as the verifier wants it.
 constexpr int kKeyAt = -4;
 constexpr int kFrameAt = -42;
 constexpr std::int32_t kFrameBytes = kShortestPacket;
@@ -28,12 +28,14 @@ static_assert((kFrameAt + static_cast<int>(kSourceMacAt)) % 4 == 0);
 static_assert(kFrameAt + kFrameBytes <= kKeyAt);
 
 // Registers that are kept: r6 context, later the user's rate; r7 grant; r8 counters; r9 length of the frame.
+// r5 holds the address of the frame until the next call.
 class Builder {
  public:
   explicit Builder(const GrantMaps& maps) : maps_(maps) {}
 
   EbpfProgram build() {
     grant_find();
+    frame_find();
     bytes_check();
     endpoint_check();
     rate_check();
@@ -55,8 +57,6 @@ class Builder {
   }
 
  private:
-  static int frame_at(std::uint32_t at) { return kFrameAt + static_cast<int>(at); }
-
   // Looks up the value whose key is on the stack.
   void look_up(const OwnFd& map) {
     c_.map(r1, map.get());
@@ -86,27 +86,37 @@ class Builder {
     c_.jump_if(r0, BPF_JNE, r1, revoked_);
   }
 
-  void bytes_check() {
+  void frame_find() {
+    const Label found = c_.label();
     c_.load(word, r9, r6, offsetof(__sk_buff, len));
     c_.jump_if(r9, BPF_JLT, kFrameBytes, bad_size_);
+    c_.load(word, r5, r6, offsetof(__sk_buff, data));
+    c_.load(word, r2, r6, offsetof(__sk_buff, data_end));
+    c_.move(r1, r5);
+    c_.calculate(BPF_ADD, r1, kFrameBytes);
+    c_.jump_if(r1, BPF_JLE, r2, found);
+    // Most of a large frame lies in pages.
     c_.move(r1, r6);
     c_.move(r2, 0);
     c_.stack_address(r3, kFrameAt);
     c_.move(r4, kFrameBytes);
-    // Most of a large frame lies in pages, so it cannot be read in place.
     c_.call(BPF_FUNC_skb_load_bytes);
     c_.jump_if(r0, BPF_JNE, 0, bad_size_);
+    c_.stack_address(r5, kFrameAt);
+    c_.place(found);
+  }
 
+  void bytes_check() {
     // The sender may name another protocol to the kernel than the frame has, for what runs behind us.
     c_.load(word, r1, r6, offsetof(__sk_buff, protocol));
     c_.jump_if_word(r1, BPF_JNE, htons(wire::kEthertype), bad_type_);
-    c_.load_stack(half, r1, frame_at(kEthertypeAt));
+    c_.load(half, r1, r5, kEthertypeAt);
     c_.jump_if_word(r1, BPF_JNE, htons(wire::kEthertype), bad_type_);
 
-    c_.load_stack(word, r1, frame_at(kSourceMacAt));
+    c_.load(word, r1, r5, kSourceMacAt);
     c_.load(word, r2, r7, offsetof(Grant, mac));
     c_.jump_if(r1, BPF_JNE, r2, bad_source_);
-    c_.load_stack(half, r1, frame_at(kSourceMacAt + 4));
+    c_.load(half, r1, r5, kSourceMacAt + 4);
     c_.load(half, r2, r7, offsetof(Grant, mac) + 4);
     c_.jump_if(r1, BPF_JNE, r2, bad_source_);
 
@@ -121,7 +131,7 @@ class Builder {
   void endpoint_check() {
     const Label at_most = c_.label(), at_reply = c_.label(), at_lib = c_.label(), at_mcp = c_.label(),
                 compare = c_.label();
-    c_.load_stack(byte, r1, frame_at(kTypeAt));
+    c_.load(byte, r1, r5, kTypeAt);
     is_type(PacketType::pull_reply, at_reply);
     is_type(PacketType::nack_lib, at_lib);
     is_type(PacketType::nack_mcp, at_mcp);
@@ -136,7 +146,7 @@ class Builder {
                                                       {at_mcp, kNackMcpSourceAt}};
     for (const auto& [label, at] : places) {
       c_.place(label);
-      c_.load_stack(byte, r2, frame_at(at));
+      c_.load(byte, r2, r5, at);
       c_.jump(compare);
     }
     c_.place(compare);

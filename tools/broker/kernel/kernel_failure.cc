@@ -2,7 +2,9 @@
 #include "tools/broker/kernel/kernel_failure.h"
 
 #include <fmt/format.h>
+#include <net/if.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -35,6 +37,11 @@ int mx_code(int error) {
 
 Failure kernel_failure(const std::string& what, int error) {
   return {mx_code(error), fmt::format("cannot {}: {}{}", what, std::strerror(error), remedy(error))};
+}
+
+std::string interface_name(std::uint32_t ifindex) {
+  std::array<char, IF_NAMESIZE> name{};
+  return ::if_indextoname(ifindex, name.data()) ? name.data() : fmt::format("interface {}", ifindex);
 }
 
 }  // namespace omx::broker

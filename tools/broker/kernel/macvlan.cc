@@ -117,6 +117,11 @@ Result<Macvlan> macvlan_start(const PrivateNetwork& network, const std::string& 
     ipv6_off(name);
     return set_up(netlink, name);
   });
+  if (error == EBUSY || error == EADDRINUSE)
+    return fail(link::kBusy,
+                fmt::format("the address of the macvlan of {} is taken, as by jobs of a former broker: "
+                            "wait until they end",
+                            name));
   if (error) return tl::unexpected(kernel_failure(described("set up", name), error));
   auto found = macvlan_find(network, name);
   if (!found) return tl::unexpected(std::move(found.error()));

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sealed sockets in the life of a broker: without a seal, after its end, and when another one takes over.
+#include "tools/broker/kernel/sealed_socket.h"
+
+#include <net/if.h>
+
+#include "netdev/bpf_call.h"
+#include "sealed_fixture.h"
+#include "tools/broker/kernel/egress_clsact.h"
+#include "tools/broker/kernel/egress_hook.h"
+#include "tools/broker/kernel/egress_program.h"
+
+namespace omx::broker {
+namespace {
+
+using sealed_socket = SealedTest;
+
+TEST_F(sealed_socket, cookies__differ) {
+  const auto first = packet_socket_open(*network_), second = packet_socket_open(*network_);
+  ASSERT_TRUE(first && second);
+  EXPECT_NE(socket_cookie(first->get()).value_or(0), 0U);
+  EXPECT_EQ(socket_cookie(first->get()).value_or(0), socket_cookie(first->get()).value_or(1));
+  EXPECT_NE(socket_cookie(first->get()).value_or(0), socket_cookie(second->get()).value_or(0));
+  EXPECT_FALSE(socket_cookie(-1));
+}
+
+TEST_F(sealed_socket, without_the_seal__is_refused) {
+  auto classes = classes_make();
+  ASSERT_TRUE(classes);
+  ASSERT_TRUE(seal_->leave());
+  auto socket = packet_socket_open(*network_);
+  ASSERT_TRUE(socket);
+  const auto program = receive_program_load(maps_, classes->get(), {.slot = 1, .cookie = 1});
+  ASSERT_TRUE(program);
+  const auto sealed =
+      packet_socket_seal(socket->get(), program->get(), {.ifindex = macvlan_.ifindex, .slot = 1});
+  ASSERT_FALSE(sealed);
+  EXPECT_NE(sealed.error().message.find("seal of a socket does not hold"), std::string::npos)
+      << sealed.error().message;
+}
+
+TEST_F(sealed_socket, interface_gone__the_failure_names_the_step) {
+  link::ip("link del v0");
+  auto socket = packet_socket_open(*network_);
+  ASSERT_TRUE(socket);
+  auto classes = classes_make();
+  const auto program = receive_program_load(maps_, classes->get(), {.slot = 1, .cookie = 1});
+  ASSERT_TRUE(program);
+  const auto sealed = packet_socket_seal(socket->get(), program->get(), {.ifindex = macvlan_.ifindex});
+  ASSERT_FALSE(sealed);
+  EXPECT_NE(sealed.error().message.find("bind a sealed socket"), std::string::npos) << sealed.error().message;
+}
+
+// A new broker beside a job that goes on finds program, maps and grants by the NIC alone.
+TEST_F(sealed_socket, another_broker__takes_over_and_replaces_the_program) {
+  const std::uint32_t nic = ::if_nametoindex("v0");
+  const Sealed sealed = open(kEndpoint);
+  const Grant before = grant_of(sealed);
+  ASSERT_TRUE(seal_->leave());
+  maps_ = {};
+  program_.reset();
+
+  const auto hook = egress_hook_find(nic);
+  ASSERT_TRUE(hook);
+  ASSERT_NE(hook->program_id, 0U);
+  const OwnFd former = link::bpf_by_id(BPF_PROG_GET_FD_BY_ID, hook->program_id);
+  ASSERT_TRUE(former.open());
+  auto maps = grant_maps_of(former.get());
+  ASSERT_TRUE(maps) << maps.error().message;
+  maps_ = std::move(*maps);
+  Grant found;
+  ASSERT_EQ(grant_read(maps_, sealed.slot, found), 0);
+  EXPECT_EQ(found, before);
+  auto program = egress_program_load(maps_);
+  ASSERT_TRUE(program) << program.error().message;
+  ASSERT_TRUE(egress_hook_add(nic, program->get()));
+
+  Bytes bad = frame_from(kEndpoint, 39);
+  bad[18] ^= std::byte{1};
+  attack_by(sealed, {bad, frame_from(kEndpoint, 39)});
+  EXPECT_EQ(arrived(kEndpoint).size(), 1U);
+  EXPECT_EQ(counters(sealed).bad_endpoint, 1U);
+  EXPECT_EQ(counters(sealed).frames, 2U);
+  ASSERT_EQ(grant_clear(maps_, sealed.slot), 0);
+  as_user([&] { EXPECT_EQ(send_frame(sealed.data, frame_from(kEndpoint, 39)), ENOBUFS); });
+}
+
+// Kernels before 6.6 have no other hook.
+TEST_F(sealed_socket, by_a_clsact__is_confined_as_well) {
+  const std::uint32_t nic = ::if_nametoindex("v0");
+  ASSERT_TRUE(egress_hook_remove(nic));
+  ASSERT_TRUE(clsact_add(nic, program_.get()));
+  const Sealed sealed = open(kEndpoint, {.bypass_queue = true});
+  const Bytes good = frame_from(kEndpoint, 39, 1514);
+  Bytes type = good, source = good, endpoint = good;
+  type[13] = std::byte{0};
+  source[6] ^= std::byte{1};
+  endpoint[18] ^= std::byte{1};
+  attack_by(sealed, {type, source, endpoint, frame_from(kEndpoint, 39, 31), good});
+  EXPECT_TRUE(arrived(kEndpoint) == std::vector<Bytes>{good});
+  EXPECT_EQ(counters(sealed), (GrantCounters{2, 1514 + last_from(kEndpoint).size(), 1, 1, 1, 1, 0, 0}));
+}
+
+// A job goes on when the broker has removed its mount of the private network.
+TEST_F(sealed_socket, private_network_removed__the_socket_still_works) {
+  const Sealed sealed = open(kEndpoint);
+  ASSERT_TRUE(network_->remove());
+  attack_by(sealed, {});
+  EXPECT_TRUE(arrived(kEndpoint).empty());
+  peer_send(frame_to(kEndpoint, 39));
+  EXPECT_TRUE(link::becomes_true([&] { return !types_in(sealed.data).empty(); }));
+}
+
+// The address of the macvlan is free again as soon as the last socket of a former broker is closed.
+TEST_F(sealed_socket, last_socket_closed__the_macvlan_goes) {
+  Sealed sealed = open(kEndpoint);
+  ASSERT_TRUE(network_->remove());
+  network_.reset();
+  std::string reason;
+  const auto can_be_made = [&] {
+    auto again = PrivateNetwork::make();
+    if (!again) return false;
+    const auto made = macvlan_make(
+        *again, {.name = "v0", .lower = ::if_nametoindex("v0"), .nic = macvlan_.nic, .mtu = 1500});
+    reason = made ? "" : made.error().message;
+    return made.has_value();
+  };
+  EXPECT_FALSE(can_be_made());
+  EXPECT_NE(reason.find("wait until they end"), std::string::npos) << reason;
+  sealed.data.reset();
+  sealed.wakeup.reset();
+  EXPECT_TRUE(link::becomes_true(can_be_made)) << reason;
+}
+
+}  // namespace
+}  // namespace omx::broker
