@@ -130,8 +130,12 @@ class ReceiveProgramTest : public testing::Test {
     void* page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, classes_.get(), 0);
     ASSERT_NE(page, MAP_FAILED);
     words_ = static_cast<Classes*>(page);
+    endpoint_grant(kEndpoint);
+  }
+  void endpoint_grant(std::uint8_t endpoint) {
     Grant grant;
     grant.cookie = kCookie;
+    grant.endpoint = endpoint;
     ASSERT_EQ(grant_write(maps_, kSlot, grant), 0);
   }
   void TearDown() override {
@@ -139,7 +143,7 @@ class ReceiveProgramTest : public testing::Test {
   }
   void attach(Gate& gate, std::size_t word, std::uint64_t cookie = kCookie) {
     // A Unix socket's frames come from no interface.
-    const auto program = receive_program_load(maps_, classes_.get(), {kSlot, cookie, kEndpoint, 0, word});
+    const auto program = receive_program_load(maps_, classes_.get(), {kSlot, cookie, 0, word});
     ASSERT_TRUE(program) << program.error().message;
     gate.attach(*program);
   }
@@ -192,6 +196,33 @@ TEST_F(ReceiveProgramTest, frames_for_others__never_pass) {
       EXPECT_FALSE(gate.passes(frame_of(type, kEndpoint ^ 0x80, 1))) << type << " class " << value;
     }
     for (const unsigned type : {1U, 3U, 4U}) EXPECT_FALSE(gate.passes(frame_of(type, kEndpoint, 1))) << type;
+  }
+}
+
+// One program serves whatever endpoint the grant has, and does what the classic filter for it does.
+TEST_F(ReceiveProgramTest, endpoint_of_the_grant__as_the_classic_filter) {
+  Gate gate;
+  attach(gate, offsetof(Classes, data));
+  const std::pair<ClassWord, FrameClass> classes[] = {{ClassWord::all, FrameClass::all},
+                                                      {ClassWord::eager, FrameClass::eager},
+                                                      {ClassWord::bulk, FrameClass::bulk},
+                                                      {ClassWord::solicited, FrameClass::solicited}};
+  for (const unsigned own : {0U, 1U, 9U, 126U, 127U, 128U, 254U, 255U}) {
+    const auto endpoint = static_cast<std::uint8_t>(own);
+    endpoint_grant(endpoint);
+    for (const auto& [value, frames] : classes) {
+      words_->data = static_cast<std::uint32_t>(value);
+      link::FilterRule rule{.endpoint = endpoint, .board_frames = false};
+      rule.frames = frames;
+      Gate classic;
+      classic.attach(link::packet_filter_build(rule));
+      for (unsigned type = 0; type < 256; type++)
+        for (const unsigned to : {own, own ^ 0x80, 126U, 254U, (own + 1) & 0xFF})
+          for (const std::uint8_t flags : {0, 1}) {
+            const Bytes frame = frame_of(type, static_cast<std::uint8_t>(to), flags);
+            ASSERT_EQ(gate.passes(frame), classic.passes(frame)) << own << " type " << type << " for " << to;
+          }
+    }
   }
 }
 

@@ -91,7 +91,7 @@ void SealedTest::TearDown() {
   EXPECT_TRUE(left) << left.error().message;
 }
 
-Sealed SealedTest::open(std::uint8_t endpoint, const SealOptions& options) {
+Sealed SealedTest::open(std::uint8_t endpoint, const SocketMemory& memory) {
   Sealed sealed;
   sealed.slot = next_slot_++;
   sealed.endpoint = endpoint;
@@ -104,18 +104,18 @@ Sealed SealedTest::open(std::uint8_t endpoint, const SealOptions& options) {
   *sealed.words = {1, 0, 4};
   std::uint64_t cookie = 0;
   const auto make = [&](std::size_t word) {
-    auto socket = packet_socket_open(*network_);
+    const bool is_data = word == offsetof(Classes, data);
+    auto socket = packet_socket_open(*network_, is_data ? memory : SocketMemory{});
     EXPECT_TRUE(socket) << socket.error().message;
     if (!socket) return OwnFd{};
     if (cookie == 0) cookie = socket_cookie(socket->get()).value_or(0);
-    const auto program = receive_program_load(maps_, sealed.classes.get(),
-                                              {sealed.slot, cookie, endpoint, macvlan_.ifindex, word});
+    const auto program =
+        receive_program_load(maps_, sealed.classes.get(), {sealed.slot, cookie, macvlan_.ifindex, word});
     EXPECT_TRUE(program) << program.error().message;
-    SealOptions wanted = options;
-    wanted.ifindex = macvlan_.ifindex;
-    wanted.slot = sealed.slot;
-    if (word != offsetof(Classes, data)) wanted.ring.reset();
-    const auto done = packet_socket_seal(socket->get(), program ? program->get() : -1, wanted);
+    if (!program) return OwnFd{};
+    const auto locked = packet_socket_lock(socket->get(), program->get());
+    EXPECT_TRUE(locked) << locked.error().message;
+    const auto done = packet_socket_seal(socket->get(), macvlan_.ifindex, sealed.slot);
     EXPECT_TRUE(done) << done.error().message;
     return std::move(*socket);
   };

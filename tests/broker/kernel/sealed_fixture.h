@@ -40,7 +40,7 @@ class SealedTest : public link::CableTest {
   void TearDown() override;
 
   // Opens the sockets of an endpoint, with a ring at the data socket if that is wanted, and grants them.
-  Sealed open(std::uint8_t endpoint, const SealOptions& options = {});
+  Sealed open(std::uint8_t endpoint, const SocketMemory& memory = {});
   Grant grant_of(const Sealed& sealed) const;
   void grant(const Sealed& sealed, const Grant& value) {
     ASSERT_EQ(grant_write(maps_, sealed.slot, value), 0);

@@ -24,31 +24,50 @@ TEST_F(sealed_socket, cookies__differ) {
   EXPECT_FALSE(socket_cookie(-1));
 }
 
-TEST_F(sealed_socket, without_the_seal__is_refused) {
-  auto classes = classes_make();
-  ASSERT_TRUE(classes);
+class sealed_socket_steps : public SealedTest {
+ protected:
+  // Makes a socket that is ready to be sealed with slot 1.
+  OwnFd prepare() {
+    auto classes = classes_make();
+    auto socket = packet_socket_open(*network_);
+    EXPECT_TRUE(classes && socket);
+    const auto program = receive_program_load(maps_, classes->get(), {.slot = 1, .cookie = 1});
+    EXPECT_TRUE(program) << program.error().message;
+    EXPECT_TRUE(packet_socket_lock(socket->get(), program->get()));
+    return std::move(*socket);
+  }
+  static void expect_refused(const Result<void>& sealed, const char* text) {
+    ASSERT_FALSE(sealed);
+    EXPECT_NE(sealed.error().message.find(text), std::string::npos) << sealed.error().message;
+  }
+};
+
+TEST_F(sealed_socket_steps, without_the_seal__is_refused) {
   ASSERT_TRUE(seal_->leave());
-  auto socket = packet_socket_open(*network_);
-  ASSERT_TRUE(socket);
-  const auto program = receive_program_load(maps_, classes->get(), {.slot = 1, .cookie = 1});
-  ASSERT_TRUE(program);
-  const auto sealed =
-      packet_socket_seal(socket->get(), program->get(), {.ifindex = macvlan_.ifindex, .slot = 1});
-  ASSERT_FALSE(sealed);
-  EXPECT_NE(sealed.error().message.find("seal of a socket does not hold"), std::string::npos)
-      << sealed.error().message;
+  const OwnFd socket = prepare();
+  expect_refused(packet_socket_seal(socket.get(), macvlan_.ifindex, 1), "seal of a socket does not hold");
 }
 
-TEST_F(sealed_socket, interface_gone__the_failure_names_the_step) {
-  link::ip("link del v0");
-  auto socket = packet_socket_open(*network_);
+TEST_F(sealed_socket_steps, without_a_program__is_refused_before_it_is_bound) {
+  const auto socket = packet_socket_open(*network_);
   ASSERT_TRUE(socket);
-  auto classes = classes_make();
-  const auto program = receive_program_load(maps_, classes->get(), {.slot = 1, .cookie = 1});
-  ASSERT_TRUE(program);
-  const auto sealed = packet_socket_seal(socket->get(), program->get(), {.ifindex = macvlan_.ifindex});
-  ASSERT_FALSE(sealed);
-  EXPECT_NE(sealed.error().message.find("bind a sealed socket"), std::string::npos) << sealed.error().message;
+  expect_refused(packet_socket_seal(socket->get(), macvlan_.ifindex, 1), "without a locked receive program");
+  peer_send(frame_to(kEndpoint, 39));
+  EXPECT_TRUE(types_in(*socket).empty());
+}
+
+TEST_F(sealed_socket_steps, interface_gone__the_failure_names_the_step) {
+  const OwnFd socket = prepare();
+  link::ip("link del v0");
+  expect_refused(packet_socket_seal(socket.get(), macvlan_.ifindex, 1), "bind a sealed socket");
+}
+
+TEST_F(sealed_socket_steps, prepared__receives_nothing) {
+  const Sealed other = open(kEndpoint);
+  const OwnFd socket = prepare();
+  for (const unsigned type : kEndpointTypes) peer_send(frame_to(kEndpoint, type));
+  EXPECT_TRUE(link::becomes_true([&] { return !types_in(other.data).empty(); }));
+  EXPECT_TRUE(types_in(socket).empty());
 }
 
 // A new broker beside a job that goes on finds program, maps and grants by the NIC alone.

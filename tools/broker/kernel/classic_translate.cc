@@ -41,6 +41,14 @@ bool is_jump(const sock_filter& line) {
   }
 }
 
+void jump_translate(EbpfCode& code, const sock_filter& line, EbpfCode::Label to,
+                    std::span<const Placeholder> placeholders) {
+  const auto condition = static_cast<std::uint8_t>(BPF_OP(line.code));
+  for (const Placeholder& placeholder : placeholders)
+    if (placeholder.value == line.k) return code.jump_if(r0, condition, placeholder.in, to);
+  code.jump_if_word(r0, condition, line.k, to);
+}
+
 constexpr std::uint16_t kReturn = BPF_RET | BPF_K;
 
 // Returns which lines are ever run. The kernel refuses eBPF with others, and a filter has lines for rules
@@ -60,7 +68,8 @@ std::vector<bool> lines_reached(const link::FilterProgram& filter) {
 
 }  // namespace
 
-bool classic_translate(EbpfCode& code, const link::FilterProgram& filter) {
+bool classic_translate(EbpfCode& code, const link::FilterProgram& filter,
+                       std::span<const Placeholder> placeholders) {
   const std::vector<bool> reached = lines_reached(filter);
   if (reached.empty()) return false;
   std::vector<EbpfCode::Label> labels;
@@ -70,7 +79,7 @@ bool classic_translate(EbpfCode& code, const link::FilterProgram& filter) {
     const sock_filter& line = filter[i];
     code.place(labels[i]);
     if (is_jump(line)) {
-      code.jump_if_word(r0, static_cast<std::uint8_t>(BPF_OP(line.code)), line.k, labels[i + 1 + line.jt]);
+      jump_translate(code, line, labels[i + 1 + line.jt], placeholders);
       if (line.jf != 0) code.jump(labels[i + 1 + line.jf]);
     } else if (line.code == kReturn) {
       code.exit_with(static_cast<std::int32_t>(line.k));

@@ -73,12 +73,22 @@ int grant_read(const GrantMaps& maps, std::uint32_t slot, Grant& grant) {
   return ebpf_array_read(maps.grants.get(), slot, &grant);
 }
 
+// The kernel copies a value piece by piece. Without its cookie a grant is none, so the cookie comes last and
+// goes first.
 int grant_write(const GrantMaps& maps, std::uint32_t slot, const Grant& grant) {
+  Grant dormant = grant;
+  dormant.cookie = 0;
+  if (const int error = ebpf_array_write(maps.grants.get(), slot, &dormant)) return error;
   return ebpf_array_write(maps.grants.get(), slot, &grant);
 }
 
 int grant_clear(const GrantMaps& maps, std::uint32_t slot) {
-  return grant_write(maps, slot, Grant{});
+  Grant dormant;
+  if (const int error = grant_read(maps, slot, dormant)) return error;
+  dormant.cookie = 0;
+  if (const int error = ebpf_array_write(maps.grants.get(), slot, &dormant)) return error;
+  const Grant none;
+  return ebpf_array_write(maps.grants.get(), slot, &none);
 }
 
 int grant_counters_read(const GrantMaps& maps, std::uint32_t slot, GrantCounters& counters) {

@@ -65,11 +65,11 @@ Result<GrantMaps> grant_maps_make();
 // Opens the maps that a loaded egress program uses. Fails if they are those of another version.
 Result<GrantMaps> grant_maps_of(int program);
 
-// Read and write one slot. Return 0 or errno. While a slot is written, its program may see a part of the
-// change, so a slot is cleared before it gets another socket.
+// Read and write one slot. Return 0 or errno. The programs see the old grant, none, or the new one, if a slot
+// is cleared before it gets another socket.
 int grant_read(const GrantMaps& maps, std::uint32_t slot, Grant& grant);
 int grant_write(const GrantMaps& maps, std::uint32_t slot, const Grant& grant);
-// Revokes the grant: its sockets send and receive nothing more.
+// Revokes the grant: its sockets send and receive nothing more. Frames on their way may still pass.
 int grant_clear(const GrantMaps& maps, std::uint32_t slot);
 int grant_counters_read(const GrantMaps& maps, std::uint32_t slot, GrantCounters& counters);
 int grant_counters_clear(const GrantMaps& maps, std::uint32_t slot);

@@ -7,6 +7,7 @@
 #include "link/packet/packet_filter.h"
 #include "tools/broker/kernel/classic_translate.h"
 #include "tools/broker/kernel/ebpf_load.h"
+#include "wire/packets.h"
 
 namespace omx::broker {
 
@@ -14,10 +15,16 @@ namespace {
 
 constexpr int kKeyAt = -4;
 
-link::FilterProgram filter_for(const ReceiveRule& rule, link::FrameClass frames) {
+// The filters are made for an endpoint whose number, and whose number in a magic, are constants that a filter
+// has for nothing else. Comparisons with these use registers instead.
+constexpr std::uint8_t kAnyEndpoint = 254;
+constexpr std::uint8_t kMagicByte = wire::kPullMagic & 0xFF;
+constexpr Placeholder kPlaceholders[] = {{kAnyEndpoint, EbpfCode::r8},
+                                         {kAnyEndpoint ^ kMagicByte, EbpfCode::r9}};
+
+link::FilterProgram filter_for(link::FrameClass frames) {
   link::FilterRule filter;
-  filter.endpoint = rule.endpoint;
-  filter.ifindex = rule.ifindex;
+  filter.endpoint = kAnyEndpoint;
   filter.board_frames = false;
   filter.frames = frames;
   return link::packet_filter_build(filter);
@@ -44,6 +51,13 @@ EbpfProgram receive_program_build(const GrantMaps& maps, int classes, const Rece
   c.load(dword, r1, r0, offsetof(Grant, cookie));
   c.move_wide(r2, rule.cookie);
   c.jump_if(r1, BPF_JNE, r2, drop);
+  c.load(byte, r8, r0, offsetof(Grant, endpoint));
+  c.move(r9, r8);
+  c.calculate(BPF_XOR, r9, kMagicByte);
+  if (rule.ifindex != 0) {
+    c.load(word, r1, r6, offsetof(__sk_buff, ifindex));
+    c.jump_if_word(r1, BPF_JNE, rule.ifindex, drop);
+  }
   // The user may write the word at any time, so it is read once.
   c.map_value(r1, classes, static_cast<std::uint32_t>(rule.word));
   c.load(word, r7, r1, 0);
@@ -55,7 +69,7 @@ EbpfProgram receive_program_build(const GrantMaps& maps, int classes, const Rece
   for (const auto& [value, frames] : choices) {
     const auto next = c.label();
     c.jump_if_word(r7, BPF_JNE, static_cast<std::uint32_t>(value), next);
-    if (!classic_translate(c, filter_for(rule, frames))) return {};  // the kernel refuses it
+    if (!classic_translate(c, filter_for(frames), kPlaceholders)) return {};  // the kernel refuses it
     c.place(next);
   }
   c.place(drop);

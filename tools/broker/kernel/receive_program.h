@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program that lets frames into a sealed socket: only those for its endpoint, and only while its grant
-// lasts. The user chooses by a word of memory which class of these frames the socket takes.
+// The program that lets frames into a sealed socket: only those for the endpoint of its grant, and only while
+// the grant lasts. The user chooses by a word of memory which class of these frames the socket takes.
+//
+// To load a program takes the kernel half a millisecond. So it can be loaded and attached before the socket
+// has a grant, and before the endpoint is known.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +31,8 @@ Result<OwnFd> classes_make();
 
 struct ReceiveRule {
   std::uint32_t slot = 0;
-  std::uint64_t cookie = 0;  // of the data socket: the grant of the slot must name it
-  std::uint8_t endpoint = 0;
-  std::uint32_t ifindex = 0;  // in the private network
+  std::uint64_t cookie = 0;   // of the data socket: the grant of the slot must name it
+  std::uint32_t ifindex = 0;  // in the private network; 0: any
   std::size_t word = 0;       // offset in Classes
 };
 

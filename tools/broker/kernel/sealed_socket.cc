@@ -24,14 +24,17 @@ int option_set(int fd, int level, int option, const Value& value) {
   return ::setsockopt(fd, level, option, &value, sizeof value) < 0 ? errno : 0;
 }
 
-int memory_set(int fd, const SealOptions& options) {
-  if (options.send_buffer > 0) link::send_buffer_set(fd, options.send_buffer);
-  if (!options.ring) {
-    if (options.receive_buffer > 0) link::receive_buffer_set(fd, options.receive_buffer);
+int memory_set(int fd, const SocketMemory& memory) {
+  const int one = 1;
+  if (memory.send_buffer > 0) link::send_buffer_set(fd, memory.send_buffer);
+  if (memory.bypass_queue)
+    if (const int error = option_set(fd, SOL_PACKET, PACKET_QDISC_BYPASS, one)) return error;
+  if (!memory.ring) {
+    if (memory.receive_buffer > 0) link::receive_buffer_set(fd, memory.receive_buffer);
     return 0;
   }
   if (const int error = link::PacketRing::prepare(fd)) return error;
-  return link::PacketRing::request(fd, *options.ring);
+  return link::PacketRing::request(fd, *memory.ring);
 }
 
 // A member of a fanout group can neither be bound again nor join another group. The group has no other
@@ -44,9 +47,20 @@ int group_found(int fd) {
   return option_set(fd, SOL_PACKET, PACKET_FANOUT, group);
 }
 
+bool is_locked(int fd) {
+  int locked = 0;
+  socklen_t length = sizeof locked;
+  return ::getsockopt(fd, SOL_SOCKET, SO_LOCK_FILTER, &locked, &length) == 0 && locked != 0;
+}
+
+Result<void> done(const char* step, int error) {
+  if (error) return tl::unexpected(kernel_failure(step, error));
+  return {};
+}
+
 }  // namespace
 
-Result<OwnFd> packet_socket_open(const PrivateNetwork& network) {
+Result<OwnFd> packet_socket_open(const PrivateNetwork& network, const SocketMemory& memory) {
   OwnFd fd;
   int error = 0;
   const int failed = run_in(network, [&] {
@@ -55,6 +69,8 @@ Result<OwnFd> packet_socket_open(const PrivateNetwork& network) {
   });
   if (failed) error = failed;
   if (error) return tl::unexpected(kernel_failure("open a packet socket in the private network", error));
+  if (const int none = memory_set(fd.get(), memory))
+    return tl::unexpected(kernel_failure("give a packet socket its ring", none));
   return fd;
 }
 
@@ -66,34 +82,26 @@ Result<std::uint64_t> socket_cookie(int fd) {
   return cookie;
 }
 
-Result<void> packet_socket_seal(int fd, int receive_program, const SealOptions& options) {
-  assert(options.slot < kSlots);
+Result<void> packet_socket_lock(int fd, int receive_program) {
   const int one = 1;
-  const std::uint32_t mark = kMarkMagic | options.slot;
-  // The order matters. The program comes before the socket is bound, so that no other frame waits in it; the
-  // mark comes last, as it ends all other options.
-  int error = 0;
-  const char* step = "";
-  const auto next = [&](const char* name, auto&& work) {
-    if (error) return;
-    step = name;
-    error = work();
-  };
-  next("give a sealed socket its ring", [&] { return memory_set(fd, options); });
-  next("let frames skip the queue of the macvlan",
-       [&] { return options.bypass_queue ? option_set(fd, SOL_PACKET, PACKET_QDISC_BYPASS, one) : 0; });
-  next("attach the receive program",
-       [&] { return option_set(fd, SOL_SOCKET, SO_ATTACH_BPF, receive_program); });
-  next("lock the receive program", [&] { return option_set(fd, SOL_SOCKET, SO_LOCK_FILTER, one); });
-  next("bind a sealed socket", [&] { return link::packet_socket_bind(fd, options.ifindex); });
-  next("tie a sealed socket to its interface", [&] { return group_found(fd); });
-  next("mark a sealed socket", [&] { return option_set(fd, SOL_SOCKET, SO_MARK, mark); });
-  if (error) return tl::unexpected(kernel_failure(step, error));
-  if (!seal_holds(fd))
+  int error = option_set(fd, SOL_SOCKET, SO_ATTACH_BPF, receive_program);
+  if (!error) error = option_set(fd, SOL_SOCKET, SO_LOCK_FILTER, one);
+  return done("attach the receive program", error);
+}
+
+// The order matters. Without a program the socket would receive all frames once it is bound. The mark comes
+// last, as it ends all other options.
+Result<void> packet_socket_seal(int fd, std::uint32_t ifindex, std::uint32_t slot) {
+  assert(slot < kSlots);
+  if (!is_locked(fd)) return fail(link::kFailure, "a socket without a locked receive program is not sealed");
+  auto result = done("bind a sealed socket", link::packet_socket_bind(fd, ifindex));
+  if (result) result = done("tie a sealed socket to its interface", group_found(fd));
+  if (result) result = done("mark a sealed socket", option_set(fd, SOL_SOCKET, SO_MARK, kMarkMagic | slot));
+  if (result && !seal_holds(fd))
     return fail(link::kFailure,
                 "the seal of a socket does not hold, so it is not given to the user: the broker has left its "
                 "cgroup; restart it");
-  return {};
+  return result;
 }
 
 }  // namespace omx::broker
