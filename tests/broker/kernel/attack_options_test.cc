@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <fstream>
 
 #include "netdev/bpf_call.h"
@@ -104,7 +105,7 @@ void socket_options_attack(const OwnFd& socket) {
 // Attempts what needs rights in the private network. `who` goes to the report.
 void interface_attack(const OwnFd& socket, const char* who) {
   ifreq request{};
-  std::strcpy(request.ifr_name, "v0");
+  std::memcpy(request.ifr_name, "v0", 3);
   ASSERT_EQ(::ioctl(socket.get(), SIOCGIFFLAGS, &request), 0) << who;
   for (const unsigned long call : {SIOCSIFFLAGS, SIOCSIFMTU, SIOCSIFHWADDR, SIOCADDMULTI, SIOCDELMULTI,
                                    SIOCSIFTXQLEN, SIOCSIFNAME, SIOCSIFADDR}) {

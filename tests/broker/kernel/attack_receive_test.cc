@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attacks by which a user wants to receive what is not for him.
+#include <gmock/gmock.h>
 #include <linux/if_packet.h>
 #include <sys/mman.h>
 #include <sys/socket.h>

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cerrno>
+#include <cstring>
+
 #include "netdev/bpf_call.h"
 #include "tools/broker/kernel/ebpf_load.h"
 

@@ -199,6 +199,16 @@ TEST_F(ReceiveProgramTest, frames_for_others__never_pass) {
   }
 }
 
+TEST_F(ReceiveProgramTest, other_interface__nothing_passes) {
+  Gate gate;
+  const auto program =
+      receive_program_load(maps_, classes_.get(), {kSlot, kCookie, 5, offsetof(Classes, data)});
+  ASSERT_TRUE(program) << program.error().message;
+  gate.attach(*program);
+  words_->data = 1;
+  EXPECT_FALSE(gate.passes(kMediumFrame));
+}
+
 // One program serves whatever endpoint the grant has, and does what the classic filter for it does.
 TEST_F(ReceiveProgramTest, endpoint_of_the_grant__as_the_classic_filter) {
   Gate gate;

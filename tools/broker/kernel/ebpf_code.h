@@ -134,7 +134,8 @@ class EbpfCode {
   }
   // Adds an instruction with a value of 64 bits, which takes two lines.
   void add_wide(Register to, std::uint8_t kind, std::uint64_t value) {
-    add(BPF_LD | BPF_DW | BPF_IMM, to, static_cast<Register>(kind), 0, static_cast<std::int32_t>(value));
+    constexpr int kLoadImmediate = BPF_LD | BPF_DW;  // BPF_IMM is 0
+    add(kLoadImmediate, to, static_cast<Register>(kind), 0, static_cast<std::int32_t>(value));
     add(0, r0, r0, 0, static_cast<std::int32_t>(value >> 32));
   }
 

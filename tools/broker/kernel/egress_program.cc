@@ -89,13 +89,12 @@ class Builder {
   void frame_find() {
     const Label found = c_.label();
     c_.load(word, r9, r6, offsetof(__sk_buff, len));
-    c_.jump_if(r9, BPF_JLT, kFrameBytes, bad_size_);
     c_.load(word, r5, r6, offsetof(__sk_buff, data));
     c_.load(word, r2, r6, offsetof(__sk_buff, data_end));
     c_.move(r1, r5);
     c_.calculate(BPF_ADD, r1, kFrameBytes);
     c_.jump_if(r1, BPF_JLE, r2, found);
-    // Most of a large frame lies in pages.
+    // Most of a large frame lies in pages. The call fails for a frame that is too short.
     c_.move(r1, r6);
     c_.move(r2, 0);
     c_.stack_address(r3, kFrameAt);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 
@@ -57,8 +58,9 @@ Result<GrantMaps> grant_maps_of(int program) {
     bpf_map_info info{};
     if (!map.open() || !link::bpf_info_read(map.get(), &info, sizeof info))
       return tl::unexpected(kernel_failure("open a map of the egress program", errno));
-    for (const Place& place : kPlaces)
-      if (is_kind(info, place.kind)) maps.*place.map = std::move(map);
+    const auto place = std::find_if(kPlaces.begin(), kPlaces.end(),
+                                    [&](const Place& one) { return is_kind(info, one.kind); });
+    if (place != kPlaces.end()) maps.*place->map = std::move(map);
   }
   for (const Place& place : kPlaces)
     if (!(maps.*place.map).open())

@@ -60,7 +60,7 @@ void leftovers_remove(const std::string& home) {
   for (const std::string& name : folder_list(home)) {
     if (!name.starts_with(kPrefix)) continue;
     const std::string process = "/proc/" + name.substr(kPrefix.size());
-    if (::access(process.c_str(), F_OK) != 0) ::rmdir((home + "/" + name).c_str());
+    if (::access(process.c_str(), F_OK) != 0) ::rmdir(fmt::format("{}/{}", home, name).c_str());
   }
 }
 
