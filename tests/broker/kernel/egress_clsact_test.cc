@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "kernel_needs.h"
 #include "netdev/bpf_call.h"
 #include "tests/support/test_network.h"
 #include "tools/broker/kernel/egress_program.h"
@@ -33,12 +34,15 @@ class EgressClsactTest : public link::CableTest {
     CableTest::SetUp();
     if (IsSkipped()) return;
     auto maps = grant_maps_make();
-    ASSERT_TRUE(maps) << maps.error().message;
+    OMX_NEED(maps);
     maps_ = std::move(*maps);
     auto program = egress_program_load(maps_);
-    ASSERT_TRUE(program) << program.error().message;
+    OMX_NEED(program);
     program_ = std::move(*program);
     ifindex_ = ::if_nametoindex("v0");
+    const auto possible = clsact_add(ifindex_, program_.get());
+    OMX_NEED(possible);
+    remove();
   }
 
   ClsactHook found() {

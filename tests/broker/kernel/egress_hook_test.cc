@@ -6,6 +6,7 @@
 #include <linux/pkt_cls.h>
 #include <net/if.h>
 
+#include "kernel_needs.h"
 #include "netdev/bpf_call.h"
 #include "tests/support/test_network.h"
 #include "tools/broker/kernel/ebpf_load.h"
@@ -22,7 +23,7 @@ class EgressHookTest : public link::CableTest {
     CableTest::SetUp();
     if (IsSkipped()) return;
     auto maps = grant_maps_make();
-    ASSERT_TRUE(maps) << maps.error().message;
+    OMX_NEED(maps);
     maps_ = std::move(*maps);
     ifindex_ = ::if_nametoindex("v0");
     if (!tcx_find(ifindex_).possible) GTEST_SKIP() << "this kernel has no tcx";

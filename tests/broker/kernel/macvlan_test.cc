@@ -6,6 +6,7 @@
 #include <net/if.h>
 
 #include "base/text_file.h"
+#include "kernel_needs.h"
 #include "tests/support/test_network.h"
 
 namespace omx::broker {
@@ -32,6 +33,9 @@ class MacvlanTest : public link::CableTest {
     auto made = PrivateNetwork::make();
     ASSERT_TRUE(made) << made.error().message;
     network_.emplace(std::move(*made));
+    const auto possible = macvlan_make(*network_, options());
+    OMX_NEED(possible);
+    ASSERT_TRUE(macvlan_remove(*network_, "v0"));
   }
   MacvlanOptions options() const {
     return {.name = "v0", .lower = ::if_nametoindex("v0"), .nic = board_mac(link::nic_of("v0")), .mtu = 1500};

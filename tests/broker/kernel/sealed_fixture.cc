@@ -14,6 +14,7 @@
 #include <fstream>
 
 #include "base/bytes.h"
+#include "kernel_needs.h"
 #include "link/packet/packet_socket.h"
 #include "netdev/socket_buffer.h"
 #include "tools/broker/kernel/egress_hook.h"
@@ -64,24 +65,24 @@ void SealedTest::SetUp() {
   for (const char* end : {"v0", "v1"})
     std::ofstream(std::string("/proc/sys/net/ipv6/conf/") + end + "/disable_ipv6") << 1;
   auto seal = Seal::enter();
-  if (!seal) GTEST_SKIP() << seal.error().message;
+  if (!seal) GTEST_SKIP() << seal.error().message;  // cgroups differ from host to host
   seal_.emplace(std::move(*seal));
   auto network = PrivateNetwork::make();
-  ASSERT_TRUE(network) << network.error().message;
+  OMX_NEED(network);
   network_.emplace(std::move(*network));
   const std::uint32_t ifindex = ::if_nametoindex("v0");
   const auto macvlan = macvlan_make(
       *network_, {.name = "v0", .lower = ifindex, .nic = board_mac(link::nic_of("v0")), .mtu = 1500});
-  ASSERT_TRUE(macvlan) << macvlan.error().message;
+  OMX_NEED(macvlan);
   macvlan_ = *macvlan;
   auto maps = grant_maps_make();
-  ASSERT_TRUE(maps) << maps.error().message;
+  OMX_NEED(maps);
   maps_ = std::move(*maps);
   auto program = egress_program_load(maps_);
-  ASSERT_TRUE(program) << program.error().message;
+  OMX_NEED(program);
   program_ = std::move(*program);
   const auto added = egress_hook_add(ifindex, program_.get());
-  ASSERT_TRUE(added) << added.error().message;
+  OMX_NEED(added);
   peer_ = peer_open("v1");
 }
 

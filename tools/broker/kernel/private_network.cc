@@ -83,8 +83,11 @@ Result<PrivateNetwork> PrivateNetwork::make_at(const std::string& path) {
     return fail(link::kBusy,
                 fmt::format("a network namespace is mounted at {} already: umount {}", path, path));
   const std::string source = fmt::format("/proc/self/fd/{}", network->fd());
-  if (::mount(source.c_str(), path.c_str(), nullptr, MS_BIND, nullptr) < 0)
-    return tl::unexpected(kernel_failure("mount a network namespace at " + path, errno));
+  if (::mount(source.c_str(), path.c_str(), nullptr, MS_BIND, nullptr) < 0) {
+    const int error = errno;
+    ::unlink(path.c_str());
+    return tl::unexpected(kernel_failure("mount a network namespace at " + path, error));
+  }
   network->path_ = path;
   return network;
 }
