@@ -4,6 +4,7 @@
 
 #include <net/if.h>
 
+#include "link/packet/packet_socket.h"
 #include "netdev/bpf_call.h"
 #include "sealed_fixture.h"
 #include "tools/broker/kernel/egress_clsact.h"
@@ -118,6 +119,47 @@ TEST_F(sealed_socket, by_a_clsact__is_confined_as_well) {
   attack_by(sealed, {type, source, endpoint, frame_from(kEndpoint, 39, 31), good});
   EXPECT_TRUE(arrived(kEndpoint) == std::vector<Bytes>{good});
   EXPECT_EQ(counters(sealed), (GrantCounters{2, 1514 + last_from(kEndpoint).size(), 1, 1, 1, 1, 0, 0}));
+}
+
+// All frames of the NIC go to the macvlan, which has the NIC's address.
+TEST_F(sealed_socket, whole_nic__is_confined_as_well) {
+  ASSERT_TRUE(macvlan_remove(*network_, "v0"));
+  const auto whole = macvlan_make(*network_, {.name = "v0",
+                                              .lower = ::if_nametoindex("v0"),
+                                              .nic = link::nic_of("v0"),
+                                              .mtu = 1500,
+                                              .mode = MacvlanMode::whole});
+  ASSERT_TRUE(whole) << whole.error().message;
+  macvlan_ = *whole;
+  const Sealed sealed = open(kEndpoint);
+  Bytes type = frame_from(kEndpoint, 39), source = type, endpoint = type;
+  type[13] = std::byte{0};
+  source[6] ^= std::byte{1};
+  endpoint[18] ^= std::byte{1};
+  attack_by(sealed, {type, source, endpoint});
+  EXPECT_TRUE(arrived(kEndpoint).empty());
+  EXPECT_EQ(counters(sealed), (GrantCounters{1, last_from(kEndpoint).size(), 1, 1, 1, 0, 0, 0}));
+  peer_send(frame_to(kEndpoint, 39));
+  EXPECT_TRUE(link::becomes_true([&] { return !types_in(sealed.data).empty(); }));
+}
+
+// Nothing has to be opened again after an outage of the NIC or of its cable.
+TEST_F(sealed_socket, nic_down_and_up__the_socket_still_works) {
+  const Sealed sealed = open(kEndpoint);
+  for (const char* end : {"v0", "v1"}) {
+    link::ip(std::string("link set ") + end + " down");
+    send_frame(sealed.data, frame_from(kEndpoint, 39));
+    link::packet_socket_clear_error(peer_.get());
+    ASSERT_NO_FATAL_FAILURE(set_mtu(1500));  // sets both up
+    link::packet_socket_clear_error(peer_.get());
+    EXPECT_TRUE(link::becomes_true([&] {
+      peer_send(frame_to(kEndpoint, 39));
+      return !types_in(sealed.data).empty();
+    }));
+    attack_by(sealed, {});
+    arrived(kEndpoint);
+    EXPECT_TRUE(seal_holds(sealed.data.get()));
+  }
 }
 
 // A job goes on when the broker has removed its mount of the private network.
