@@ -4,24 +4,14 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/number.h"
+#include "base/setting_text.h"
 #include "config/settings.h"
 
 namespace omx::runtime {
-
-inline std::string number_accepted(std::uint64_t low, std::uint64_t high) {
-  return "a whole number from " + std::to_string(low) + " to " + std::to_string(high);
-}
-
-inline std::optional<bool> boolean_parse(std::string_view text) {
-  if (text == "1" || text == "yes" || text == "true" || text == "on") return true;
-  if (text == "0" || text == "no" || text == "false" || text == "off") return false;
-  return std::nullopt;
-}
 
 // Returns the part of Settings that a member of `Part` belongs to, so that the table handles all members in
 // the same way.
@@ -102,18 +92,8 @@ struct Number {
 template <auto Field, std::uint64_t Low, std::uint64_t High>
 struct Bytes : Number<Field, Low, High> {
   static bool parse(std::string_view text, Settings& s) {
-    unsigned shift = 0;
-    if (!text.empty()) {
-      const char unit = text.back();
-      shift = unit == 'K' || unit == 'k'   ? 10
-              : unit == 'M' || unit == 'm' ? 20
-              : unit == 'G' || unit == 'g' ? 30
-                                           : 0;
-    }
-    if (!shift) return Number<Field, Low, High>::parse(text, s);
-    const auto value = number_parse(text.substr(0, text.size() - 1));
-    if (!value || *value > (~std::uint64_t{0} >> shift)) return false;
-    return Number<Field, Low, High>::parse(std::to_string(*value << shift), s);
+    const auto value = number_parse_units(text, 1024);
+    return value && Number<Field, Low, High>::parse(std::to_string(*value), s);
   }
   static std::string accepted() { return number_accepted(Low, High) + " bytes; K, M or G may follow"; }
 };

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <utility>
 
+#include "base/setting_text.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "config/settings_table.h"
@@ -16,31 +18,6 @@ namespace omx::runtime {
 namespace {
 
 constexpr int kMxFailure = 2;
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
-// Strips a comment. It starts with a '#' outside quotes, at the line's start or after a blank.
-std::string_view without_comment(std::string_view line) {
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); i++) {
-    if (line[i] == '"') quoted = !quoted;
-    if (line[i] == '#' && !quoted && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t'))
-      return line.substr(0, i);
-  }
-  return line;
-}
-
-// Removes quotes, which keep blanks at the ends.
-std::string_view unquote(std::string_view value) {
-  if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
-    return value.substr(1, value.size() - 2);
-  return value;
-}
 
 bool has_key(const Tunable& tunable, std::string_view key) {
   if (!tunable.in_file) return false;
@@ -80,30 +57,21 @@ void origin_set(Settings& settings, const Tunable& tunable, std::string origin) 
 
 Result<void> file_apply(const std::string& text, const std::string& path, Settings& settings) {
   std::map<const Tunable*, int> seen;
-  int number = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = trim(without_comment(std::string_view(text).substr(at, end - at)));
-    at = end + 1;
-    number++;
-    if (line.empty()) continue;
+  for (const SettingLine& line : setting_lines(text)) {
     const auto bad = [&](const std::string& why) {
-      return fail(kMxFailure, fmt::format("{}:{}: {}", shown(path, kPathShown), number, why));
+      return fail(kMxFailure, fmt::format("{}:{}: {}", shown(path, kPathShown), line.number, why));
     };
-    const std::size_t equals = line.find('=');
-    if (equals == std::string_view::npos)
-      return bad(fmt::format("no '=' in \"{}\"; write \"key = value\"", shown(line)));
-    const std::string_view key = trim(line.substr(0, equals));
-    const std::string_view value = unquote(trim(line.substr(equals + 1)));
+    if (!line.value) return bad(fmt::format("no '=' in \"{}\"; write \"key = value\"", shown(line.text)));
+    const auto [key, value] = std::pair(line.key, *line.value);
     const Tunable* tunable = tunable_find_key(key);
     if (!tunable) return bad(unknown_key_text(key));
-    const auto [entry, fresh] = seen.emplace(tunable, number);
+    const auto [entry, fresh] = seen.emplace(tunable, line.number);
     if (!fresh)
       return bad(fmt::format("\"{}\" was set in line {} already; remove one of the two", key, entry->second));
     if (!tunable->parse(value, settings)) {
       return bad(fmt::format("{} = \"{}\" is not accepted; give {}", key, shown(value), tunable->accepted()));
     }
-    origin_set(settings, *tunable, fmt::format("{}:{}", shown(path, kPathShown), number));
+    origin_set(settings, *tunable, fmt::format("{}:{}", shown(path, kPathShown), line.number));
   }
   return {};
 }

@@ -14,7 +14,8 @@
 #include <utility>
 
 #include "base/log.h"
-#include "config/settings_kinds.h"
+#include "base/setting_text.h"
+#include "config/settings.h"
 #include "mx/code_texts.h"
 #include "mx/process.h"
 
@@ -43,7 +44,7 @@ constexpr ErrorHandler kReturn{errors_return_mx, errors_return_native};
 
 std::optional<bool> variable_boolean(const char* name) {
   const char* value = std::getenv(name);
-  return value ? runtime::boolean_parse(value) : std::nullopt;
+  return value ? boolean_parse(value) : std::nullopt;
 }
 
 // Returns whether errors end the program where it has set no handler. Before init only the environment can
