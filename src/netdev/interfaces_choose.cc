@@ -43,16 +43,16 @@ std::string port_text(const Interface& i) {
 }
 
 // Returns why an interface is not taken by default, or an empty string when it is.
-std::string default_objection(const Interface& i, bool host_has_own_port) {
+std::string default_objection(const Interface& i, bool host_has_own_port, const char* variable) {
   if (i.loopback) return "loopback";
   if (!i.ethernet) return "not Ethernet";
   // The master takes the frames before our socket sees them.
   if (!i.master.empty()) return port_text(i);
   if (!i.up) return state_text(i);
   if (is_own_port(i)) return {};
-  if (!is_container_port(i)) return fmt::format("{}: only taken when named in OMX_INTERFACES", i.kind);
+  if (!is_container_port(i)) return fmt::format("{}: only taken when named in {}", i.kind, variable);
   if (host_has_own_port) {
-    return fmt::format("{} beside a physical interface: only taken when named in OMX_INTERFACES", i.kind);
+    return fmt::format("{} beside a physical interface: only taken when named in {}", i.kind, variable);
   }
   return {};
 }
@@ -68,13 +68,13 @@ int rank(const Choice& c) {
   return i.shares_network ? 1 : 2;
 }
 
-std::vector<Choice> choose_default(const std::vector<Interface>& all, bool everything) {
+std::vector<Choice> choose_default(const std::vector<Interface>& all, bool everything, const char* variable) {
   const bool host_has_own_port = std::any_of(all.begin(), all.end(), is_own_port);
   std::vector<Choice> choices;
   for (const Interface& i : all) {
     std::string objection;
     if (!everything) {
-      objection = default_objection(i, host_has_own_port);
+      objection = default_objection(i, host_has_own_port, variable);
     } else if (!i.ethernet) {
       objection = i.loopback ? "loopback" : "not Ethernet";
     }
@@ -88,15 +88,17 @@ std::vector<Choice> choose_default(const std::vector<Interface>& all, bool every
 
 // Returns why an interface that a word other than its name means is not taken, or an empty string when it
 // is.
-std::string word_objection(const std::vector<Interface>& all, const Interface& i, Term term) {
+std::string word_objection(const std::vector<Interface>& all, const Interface& i, Term term,
+                           const char* variable) {
   if (i.loopback) return "loopback, only taken by its name";
   if (!i.master.empty()) return port_text(i);
   if (term != Term::speed) return {};
-  return default_objection(i, std::any_of(all.begin(), all.end(), is_own_port));
+  return default_objection(i, std::any_of(all.begin(), all.end(), is_own_port), variable);
 }
 
 // Returns the interfaces that a word means, in the order in which they become boards.
-std::vector<const Interface*> interfaces_of(const std::vector<Interface>& all, const std::string& word) {
+std::vector<const Interface*> interfaces_of(const std::vector<Interface>& all, const std::string& word,
+                                            const char* variable) {
   std::vector<const Interface*> meant;
   for (const Interface& i : all) {
     if (i.name == word) return {&i};
@@ -104,7 +106,7 @@ std::vector<const Interface*> interfaces_of(const std::vector<Interface>& all, c
   const Term term = term_of(word);
   const bool by_speed = term == Term::speed;
   for (const Interface& i : all) {
-    if (interface_meant(i, word) && word_objection(all, i, term).empty()) meant.push_back(&i);
+    if (interface_meant(i, word) && word_objection(all, i, term, variable).empty()) meant.push_back(&i);
   }
   // A VLAN has the address of the port under it.
   const auto stacked = [](const Interface* i) { return i->kind == "vlan"; };
@@ -133,7 +135,7 @@ std::string term_failure(const std::vector<Interface>& all, std::string_view tex
   for (const Interface& i : all) {
     if (interface_meant(i, text))
       return fmt::format("{} asks for {}, which is {}: {}", variable, shown(text), i.name,
-                         word_objection(all, i, term));
+                         word_objection(all, i, term, variable));
   }
   if (term == Term::mac)
     return fmt::format("{} asks for the MAC address {}, which no interface has; {}", variable, shown(text),
@@ -154,19 +156,19 @@ std::string term_failure(const std::vector<Interface>& all, std::string_view tex
 Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all, const std::string& wanted,
                                               const char* variable) {
   const std::vector<std::string> words = split_names(wanted);
-  if (words.empty()) return choose_default(all, false);
-  if (words.size() == 1 && words[0] == "all") return choose_default(all, true);
+  if (words.empty()) return choose_default(all, false, variable);
+  if (words.size() == 1 && words[0] == "all") return choose_default(all, true, variable);
 
   std::vector<Choice> choices;
   for (const std::string& word : words) {
-    const auto meant = interfaces_of(all, word);
+    const auto meant = interfaces_of(all, word, variable);
     if (meant.empty()) return fail(kBoardUnknown, term_failure(all, word, variable));
     for (const Interface* i : meant) {
       const bool known = std::any_of(choices.begin(), choices.end(),
                                      [&](const Choice& c) { return c.interface.name == i->name; });
       if (known) continue;
       const bool usable = i->ethernet || i->loopback;
-      const std::string why = i->name == word ? "named in OMX_INTERFACES, " : word + " in OMX_INTERFACES, ";
+      const std::string why = fmt::format("{} in {}, ", i->name == word ? "named" : word, variable);
       choices.push_back({*i, usable, usable ? why + state_text(*i) : "not Ethernet"});
     }
   }
@@ -177,8 +179,8 @@ Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all,
     if (known) continue;
     const auto word = std::find_if(words.begin(), words.end(),
                                    [&](const std::string& text) { return interface_meant(i, text); });
-    const std::string why = word == words.end() ? "" : word_objection(all, i, term_of(*word));
-    choices.push_back({i, false, why.empty() ? "not in OMX_INTERFACES" : why});
+    const std::string why = word == words.end() ? "" : word_objection(all, i, term_of(*word), variable);
+    choices.push_back({i, false, why.empty() ? fmt::format("not in {}", variable) : why});
   }
   return choices;
 }

@@ -34,7 +34,8 @@ std::string term_failure(const std::vector<Interface>& all, std::string_view tex
 // container. Containers inside of it have veths here, too. So among those with carrier, the one with the
 // default route comes first, then those with an address in a network that other hosts share.
 // Interfaces that are not taken follow in the list, with the reason. A word that means no interface is a
-// Failure. It names the setting `variable`, which holds the word, and the interfaces there are.
+// Failure, which names the interfaces there are. Reasons and failures name the setting `variable`, which
+// holds the list.
 Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all, const std::string& wanted,
                                               const char* variable = "OMX_INTERFACES");
 

@@ -326,6 +326,17 @@ TEST(interfaces_choose, names__in_the_order_given) {
   EXPECT_THAT(reason(all, "br0,eth0", "eth1"), HasSubstr("not in OMX_INTERFACES"));
 }
 
+TEST(interfaces_choose, reasons__name_the_setting_that_holds_the_list) {
+  const std::vector<Interface> all = {make("eth0", "physical"), make("br0", "bridge")};
+  const auto usual = interfaces_choose(all, "", "OMX_RAILS");
+  ASSERT_TRUE(usual);
+  EXPECT_EQ((*usual)[1].reason, "bridge: only taken when named in OMX_RAILS");
+  const auto named = interfaces_choose(all, "br0", "OMX_RAILS");
+  ASSERT_TRUE(named);
+  EXPECT_EQ((*named)[0].reason, "named in OMX_RAILS, up");
+  EXPECT_EQ((*named)[1].reason, "not in OMX_RAILS");
+}
+
 TEST(interfaces_choose, all__everything_ethernet) {
   EXPECT_THAT(taken({make("lo", "loopback"), make("eth0", "physical"), make("br0", "bridge"),
                      make("tun0", "tun"), make("veth0", "veth")},
