@@ -70,3 +70,5 @@ install(FILES "${PROJECT_SOURCE_DIR}/examples/open-mx.conf" "${PROJECT_SOURCE_DI
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/wireshark/" DESTINATION "${share_dir}/wireshark" COMPONENT tools)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/lab/" DESTINATION "${share_dir}/lab" USE_SOURCE_PERMISSIONS COMPONENT tools
   PATTERN "__pycache__" EXCLUDE)
+
+include(omx_broker_install)

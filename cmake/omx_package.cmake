@@ -18,6 +18,9 @@ set(CPACK_COMPONENTS_ALL library dev tools)
 if(TARGET omx-fi)
   list(APPEND CPACK_COMPONENTS_ALL fabric)
 endif()
+if(TARGET omxd)
+  list(APPEND CPACK_COMPONENTS_ALL broker)
+endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
@@ -49,6 +52,10 @@ makes hosts of network namespaces on one machine.")
 omx_package(fabric libopen-mx-fabric libs "message passing on Ethernet: libfabric provider
 Programs that use libfabric, such as Open MPI and MPICH, run over Open-MX
 without changes.")
+omx_package(broker open-mx-broker net "message passing on Ethernet: broker for ordinary users
+The broker omxd runs as root and gives raw frames to users without privileges,
+who can send and receive only the frames of their own endpoints. The package
+has its systemd units, and makes the group open-mx. It starts nothing.")
 
 # CPack's own scripts call ldconfig at once. The trigger serves packages that are installed together.
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/cmake/debian/triggers")
@@ -57,6 +64,11 @@ set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libopen-mx (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS pkgconf)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "libopen-mx (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "iproute2, python3")
+set(broker_scripts "${PROJECT_SOURCE_DIR}/cmake/debian/broker")
+set(CPACK_DEBIAN_BROKER_PACKAGE_CONTROL_EXTRA "${broker_scripts}/postinst;${broker_scripts}/prerm;${broker_scripts}/postrm")
+set(CPACK_DEBIAN_BROKER_PACKAGE_RECOMMENDS systemd)
+set(CPACK_DEBIAN_BROKER_PACKAGE_SUGGESTS open-mx-tools)
+set(CPACK_DEBIAN_BROKER_PACKAGE_ENHANCES libopen-mx)
 set(CPACK_DEBIAN_FABRIC_PACKAGE_ENHANCES "openmpi-bin, mpich")
 
 # libfabric searches only its own folder, which is that of the architecture.

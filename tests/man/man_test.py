@@ -3,7 +3,7 @@
 """Tests that the manual pages are well formed, and that they describe exactly the headers, the command and the settings
 that exist.
 
-    man_test.py OMX SOURCE_DIR MADE_PAGES_DIR
+    man_test.py OMX SOURCE_DIR MADE_PAGES_DIR [OMXD]
 """
 import pathlib
 import re
@@ -17,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from public_api import public_functions  # noqa: E402
 
 OMX, SOURCE, MADE = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+OMXD = sys.argv[4] if len(sys.argv) > 4 else None  # this build may lack the broker
 MAN = SOURCE / "docs/man"
 PAGES = sorted([*MAN.glob("man?/*"), *MADE.glob("man3/*")])
 OPTION = r"--[a-z][-a-z]*|-[a-zA-Z]\b"
@@ -69,6 +70,25 @@ def commands():
         yield from (f"{page.name} says {o}, which there is not" for o in sorted(said - there))
 
 
+def daemon():
+    if not OMXD:
+        return
+    run = subprocess.run([OMXD, "--help"], check=True, capture_output=True, text=True)
+    there, said = help_options(run.stdout), page_options(MAN / "man8/omxd.8")
+    yield from (f"omxd.8 does not mention {o}" for o in sorted(there - said))
+    yield from (f"omxd.8 says {o}, which there is not" for o in sorted(said - there))
+
+
+def policy_keys():
+    """Compares the page of the broker's policy with the parser. broker_policy_test compares the example."""
+    parser = set(re.findall(r'key<\w+>\("(\w+)"', (SOURCE / "tools/broker/policy_keys.cc").read_text()))
+    page = set(re.findall(r"^\.It Ic (\w+)$", (MAN / "man5/broker.conf.5").read_text(), re.M))
+    if not parser:
+        yield "tools/broker/policy_keys.cc: no keys found"
+    yield from (f"broker.conf.5 does not mention {k}" for k in sorted(parser - page))
+    yield from (f"broker.conf.5 says {k}, which there is not" for k in sorted(page - parser))
+
+
 def functions():
     names = public_functions(SOURCE)
     documented = set()
@@ -96,12 +116,12 @@ def references():
     have = {p.name for p in PAGES}
     for page in PAGES:
         for name, section in re.findall(r"\bXr (\S+) (\d)", page.read_text()):
-            if re.match(r"o?mx|open-mx", name) and f"{name}.{section}" not in have:
+            if re.match(r"o?mx|open-mx|broker", name) and f"{name}.{section}" not in have:
                 yield f"{page.name} names {name}({section}), which there is not"
 
 
 def main():
-    checks = [lint, commands, functions, settings, references]
+    checks = [lint, commands, daemon, policy_keys, functions, settings, references]
     failed = 0
     for check in checks:
         problems = list(check())

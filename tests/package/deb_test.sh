@@ -13,6 +13,28 @@ skip() {
   exit 77
 }
 
+# The broker's package: the daemon runs, its group is there, and systemd understands its units.
+broker_check() {
+  [ "$(command -v omxd)" = /usr/sbin/omxd ]
+  omxd --help >/dev/null
+  getent group open-mx >/dev/null || { echo "the package did not make the group open-mx"; exit 1; }
+  grep -q '^ExecStart=/usr/sbin/omxd ' /usr/lib/systemd/system/omxd.service || { echo "omxd.service does not start omxd"; exit 1; }
+  if command -v systemd-analyze >/dev/null; then
+    # Says nothing of units without mistakes. Others of this system may have some.
+    systemd-analyze verify --man=no omxd.socket omxd.service >units 2>&1 || true
+    if grep -i omxd units; then echo "systemd finds fault with the units"; exit 1; fi
+    systemd-tmpfiles --create open-mx-broker.conf
+    [ "$(stat -c %a:%u /run/open-mx)" = 711:0 ] || { echo "/run/open-mx has other rights"; exit 1; }
+  fi
+  # A mount namespace of the unit would hide the broker's network namespaces from the next broker.
+  if grep -E '^(Protect|Private|ReadWritePaths|ReadOnlyPaths|InaccessiblePaths|BindPaths|TemporaryFileSystem)' \
+    /usr/lib/systemd/system/omxd.service; then
+    echo "omxd.service has an option that may make a mount namespace"
+    exit 1
+  fi
+  if grep -v '^#\|^$' /usr/share/open-mx/examples/broker.conf; then echo "the example sets something"; exit 1; fi
+}
+
 # Inside the copy, which has no network but lo.
 if [ "$1" = --inside ]; then
   packages=$2
@@ -29,8 +51,10 @@ if [ "$1" = --inside ]; then
   omx --version
   OMX_INTERFACES=lo omx info >info || { cat info; exit 1; }
   grep -q 'board #0 name lo ' info || { echo "omx info found no board:"; cat info; exit 1; }
-  for page in omx open-mx open-mx.conf mx_wait_any; do
-    [ -s "$(find /usr/share/man -name "$page.[1357]")" ] || { echo "$page has no manual page"; exit 1; }
+  pages="omx open-mx open-mx.conf mx_wait_any"
+  if [ -e "$packages/broker" ]; then pages="$pages omxd broker.conf"; fi
+  for page in $pages; do
+    [ -s "$(find /usr/share/man -name "$page.[13578]")" ] || { echo "$page has no manual page"; exit 1; }
   done
   # Sends a message between two processes. Only the compiler needs paths.
   # shellcheck disable=SC2046  # options, split on purpose
@@ -41,6 +65,7 @@ if [ "$1" = --inside ]; then
   OMX_INTERFACES=lo timeout 60 ./hello localhost || { cat received; exit 1; }
   wait $receiver || { cat received; exit 1; }
   cat received
+  if [ -e "$packages/broker" ]; then broker_check; fi
   # libfabric must find the provider by itself.
   if [ -e "$packages/fabric" ] && command -v fi_info >/dev/null; then
     fi_info -l >providers
@@ -50,8 +75,8 @@ if [ "$1" = --inside ]; then
   dpkg --force-unsafe-io -P $(for file in "$packages"/*.deb; do dpkg-deb -f "$file" Package; done) >log 2>&1 ||
     { cat log; exit 1; }
   ls -A /usr/lib | diff before - || { echo "files are left in /usr/lib"; exit 1; }
-  left=$(find /usr/bin /usr/include /usr/lib /usr/share -name '*open-mx*' -o -name 'libmyriexpress*' -o -name 'libomx-fi*' \
-    -o -name 'mx_isend*')
+  left=$(find /usr/bin /usr/sbin /usr/include /usr/lib /usr/share -name '*open-mx*' -o -name 'libmyriexpress*' -o -name 'libomx-fi*' \
+    -o -name 'mx_isend*' -o -name 'omxd*' -o -name 'broker.conf*')
   [ -z "$left" ] || { echo "left behind: $left"; exit 1; }
   exit 0
 fi
@@ -76,6 +101,10 @@ if [ -e "$build/lib/libfabric/libomx-fi.so" ]; then
   expected="$expected libopen-mx-fabric"
   touch "$work/fabric"
 fi
+if [ -e "$build/tools/broker/omxd" ]; then
+  expected="$expected open-mx-broker"
+  touch "$work/broker"
+fi
 version=$(field libopen-mx Version)
 for package in $expected; do
   [ "$(field "$package" Package)" = "$package" ] || fail "there is no package $package"
@@ -98,6 +127,12 @@ for package in libopen-mx-dev open-mx-tools; do
 done
 if [ -e "$work/fabric" ]; then
   field libopen-mx-fabric Depends | grep -q libfabric1 || fail "the provider does not need libfabric"
+fi
+if [ -e "$work/broker" ]; then
+  ! field open-mx-broker Depends | grep -q libopen-mx || fail "the broker needs the library"
+  for script in postinst prerm postrm; do
+    dpkg-deb --ctrl-tarfile "$work"/open-mx-broker_*.deb | tar -tv ./$script | grep -q '^-rwxr-xr-x' || fail "the broker has no $script"
+  done
 fi
 dpkg-deb --ctrl-tarfile "$work/libopen-mx_$version"_*.deb | tar -xO ./triggers | grep -q ldconfig || fail "no ldconfig trigger"
 
