@@ -22,6 +22,9 @@ namespace {
 
 constexpr std::string_view kMagic = "open-mx tune 1 ";
 constexpr std::size_t kFields = 6;
+// Only this user may open the folder, so no other user can lock it. Others may pass through it to the
+// broker's socket (tools/broker).
+constexpr mode_t kFolderMode = 0711;
 
 std::string line_of(const Saved& s) {
   return fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", kind_name(s.setting.kind), s.setting.interface, s.index,
@@ -92,12 +95,13 @@ Result<Ledger> Ledger::open(const std::string& folder, const std::string& name, 
   Ledger ledger;
   ledger.path_ = folder;
   ledger.header_ = fmt::format("{}{}\n", kMagic, boot);
-  // Only this user may open the folder, so no other user can lock it.
-  if (::mkdir(folder.c_str(), 0700) < 0 && errno != EEXIST) {
-    return tl::unexpected(ledger.failure("make", errno));
-  }
+  const bool made = ::mkdir(folder.c_str(), kFolderMode) == 0;
+  if (!made && errno != EEXIST) return tl::unexpected(ledger.failure("make", errno));
   ledger.folder_ = OwnFd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!ledger.folder_.open()) return tl::unexpected(ledger.failure("open", errno));
+  // The umask may have taken away the right to pass through the folder.
+  if (made && ::fchmod(ledger.folder_.get(), kFolderMode) < 0)
+    return tl::unexpected(ledger.failure("make", errno));
   if (::flock(ledger.folder_.get(), LOCK_EX | LOCK_NB) < 0) {
     if (errno != EWOULDBLOCK) return tl::unexpected(ledger.failure("lock", errno));
     return fail(link::kBusy, "another omx tune or omx steer is at work; try again when it has finished");

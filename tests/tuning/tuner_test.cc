@@ -295,6 +295,16 @@ TEST_F(tuner, ledger__one_at_a_time) {
             "another omx tune or omx steer is at work; try again when it has finished");
 }
 
+// The broker's socket is in the same folder. A user who could open the folder could lock it.
+TEST_F(tuner, ledger__folder_may_be_passed_but_not_opened_by_others) {
+  const mode_t before = ::umask(0077);
+  ASSERT_TRUE(ledger());
+  ::umask(before);
+  struct stat about {};
+  ASSERT_EQ(::stat(folder().c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 07777, 0711U);
+}
+
 TEST_F(tuner, ledger__written_by_others_or_damaged) {
   const std::string head = "open-mx tune 1 boot-1\n";
   const auto problem = [&](const std::string& content) {
