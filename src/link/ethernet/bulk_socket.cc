@@ -63,8 +63,20 @@ bool BulkSocket::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_
   return false;
 }
 
+bool BulkSocket::open_granted(GrantedSockets& granted, std::uint32_t mtu) {
+  granted_ = &granted;
+  fd_ = granted.bulk();
+  if (fd_.open() && fit(mtu) && admit(true)) return true;
+  close();
+  return false;
+}
+
 bool BulkSocket::admit(bool frames) const {
   if (!fd_.open()) return false;
+  if (granted_) {
+    granted_->take(GrantedSockets::Socket::bulk, frames ? std::optional(FrameClass::bulk) : std::nullopt);
+    return true;
+  }
   return (frames ? packet_filter_attach(fd_.get(), filter_of(ifindex_, endpoint_)) : drop_all(fd_.get())) ==
          0;
 }

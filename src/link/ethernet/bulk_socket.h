@@ -14,6 +14,7 @@
 #include "base/own_fd.h"
 #include "link/bulk_path.h"
 #include "link/link_counters.h"
+#include "link/packet/granted_sockets.h"
 
 namespace omx::link {
 
@@ -27,6 +28,8 @@ class BulkSocket {
   // would be too small. A buffer is too small without CAP_NET_ADMIN and with a low net.core.rmem_max. The
   // ring then goes on taking all frames.
   bool open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t mtu);
+  // Opens the socket as open() does, but does not make it itself. `granted` must outlive the object.
+  bool open_granted(GrantedSockets& granted, std::uint32_t mtu);
   bool is_open() const { return fd_.open(); }
   int descriptor() const { return fd_.get(); }
   // Sets whether the socket takes new frames. Returns false when that fails and nothing changed.
@@ -53,6 +56,7 @@ class BulkSocket {
   void judge(BulkHandler& handler, std::size_t i);
 
   OwnFd fd_;
+  GrantedSockets* granted_ = nullptr;
   std::uint32_t ifindex_ = 0;
   std::uint8_t endpoint_ = 0;
   std::size_t slot_ = 0;

@@ -4,8 +4,8 @@
 #include <cassert>
 #include <cerrno>
 
+#include "base/log.h"
 #include "link/fanout/fanout_meeting.h"
-#include "link/packet/packet_ring.h"
 #include "link/packet/packet_socket.h"
 #include "netdev/socket_buffer.h"
 
@@ -32,25 +32,42 @@ FilterProgram DataSocket::filter(FrameClass frames, bool shared) const {
 }
 
 int DataSocket::filter_attach(FrameClass frames) const {
+  if (granted()) {
+    granted()->take(GrantedSockets::Socket::data, frames);
+    return 0;
+  }
   return packet_filter_attach(descriptor(), filter(frames, shared()));
 }
 
-int DataSocket::own_make(OwnFd& fresh) const {
-  fresh = packet_socket_new();
-  if (!fresh.open()) return errno;
-  if (const int error = ready(fresh.get(), filter(FrameClass::all, false))) return error;
-  return packet_socket_bind(fresh.get(), state_.index);
+int DataSocket::own_make(Fresh& fresh) const {
+  if (granted()) {
+    auto data = granted()->data();
+    if (!data) {
+      log(LogLevel::info, "{}", data.error().message);
+      return EAGAIN;
+    }
+    fresh = {std::move(data->socket), data->ring};
+    return 0;
+  }
+  fresh.socket = packet_socket_new();
+  const int fd = fresh.socket.get();
+  if (!fresh.socket.open()) return errno;
+  if (const int error = ready(fd, filter(FrameClass::all, false))) return error;
+  return packet_socket_bind(fd, state_.index);
 }
 
-void DataSocket::own_set(OwnFd fresh) {
+void DataSocket::own_set(Fresh fresh) {
   assert(!shared());
-  assert(fresh.open());
-  fd_ = std::move(fresh);
+  assert(fresh.socket.open());
+  fd_ = std::move(fresh.socket);
+  granted_ring_ = fresh.ring;
+  replacements_++;
 }
 
 // Takes a licence for a hook again. If other endpoints took all licences meanwhile, this one exceeds the
 // interface's number of hooks.
 void DataSocket::licence_renew() {
+  if (granted()) return;
   licence_ = hook_licence(state_.index, options_.own_sockets);
 }
 

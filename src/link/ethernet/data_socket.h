@@ -10,8 +10,10 @@
 
 #include "base/own_fd.h"
 #include "link/fanout/fanout_member.h"
+#include "link/packet/granted_sockets.h"
 #include "link/packet/packet_filter.h"
 #include "link/packet/packet_options.h"
+#include "link/packet/packet_ring.h"
 #include "netdev/interface_state.h"
 
 namespace omx::link {
@@ -31,6 +33,10 @@ class DataSocket {
   const InterfaceState& state() const { return state_; }
   InterfaceState& state() { return state_; }
   int descriptor() const { return member_.held() ? member_.socket() : fd_.get(); }
+  // Returns where the sockets come from, or nullptr if this process makes them itself.
+  GrantedSockets* granted() const { return options_.granted.get(); }
+  // Returns the geometry of a granted socket's ring.
+  const RingGeometry& granted_ring() const { return granted_ring_; }
   // Returns whether the socket is that of a member of a group.
   bool shared() const { return member_.held(); }
   FanoutMember& member() { return member_; }
@@ -40,10 +46,17 @@ class DataSocket {
   void others_set(const std::vector<std::uint8_t>& others) { others_ = others; }
   // Attaches the filter for this class of frames. Returns 0 or errno.
   int filter_attach(FrameClass frames) const;
+  // A socket that replaces the present one. `ring`: if it is granted, the geometry of its ring.
+  struct Fresh {
+    OwnFd socket;
+    RingGeometry ring;
+  };
   // Makes a socket of our own, prepared and bound, that takes frames of all classes. Returns 0 or errno.
-  int own_make(OwnFd& fresh) const;
+  int own_make(Fresh& fresh) const;
   // Uses this socket from now on. The member must have left its group before.
-  void own_set(OwnFd fresh);
+  void own_set(Fresh fresh);
+  // Returns how often the socket was replaced. Granted sockets beside a former one are silent.
+  unsigned replacements() const { return replacements_; }
   // Takes a licence for a hook of our own again, if there is one.
   void licence_renew();
 
@@ -55,6 +68,8 @@ class DataSocket {
   std::optional<std::vector<std::uint8_t>> others_;
   OwnFd licence_;
   OwnFd fd_;
+  RingGeometry granted_ring_;
+  unsigned replacements_ = 0;
   FanoutMember member_;  // while held, its socket is used instead
 };
 

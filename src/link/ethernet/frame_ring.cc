@@ -20,6 +20,7 @@ RingGeometry FrameRing::wanted() const {
 }
 
 int FrameRing::map() {
+  if (socket_.granted()) return ring_.attach(socket_.descriptor(), socket_.granted_ring());
   const PacketLinkOptions& options = socket_.options();
   // A smaller ring is better than none: memory in large pieces may be scarce.
   int error = ENOMEM;
@@ -117,9 +118,19 @@ bool FrameRing::group_wrong() {
 int FrameRing::own_hook() {
   if (!socket_.shared()) return 0;
   // Steps that may fail come first, so that a member that stays can try again.
-  OwnFd fresh;
+  DataSocket::Fresh fresh;
   if (const int error = socket_.own_make(fresh)) return error;
   member_leave();
+  socket_.own_set(std::move(fresh));
+  return 0;
+}
+
+// Takes another socket. The ring of a granted one never changes.
+int FrameRing::granted_renew() {
+  DataSocket::Fresh fresh;
+  if (const int error = socket_.own_make(fresh)) return error;
+  ring_.forget();
+  wakeup_.close();
   socket_.own_set(std::move(fresh));
   return 0;
 }
@@ -130,9 +141,17 @@ void FrameRing::fit() {
 }
 
 void FrameRing::renew(bool tell) {
-  int error = own_hook();
-  if (!error) error = ring_.release(socket_.descriptor());
-  if (!error) error = map();
+  const bool granted = socket_.granted() != nullptr;
+  int error = granted ? granted_renew() : own_hook();
+  if (!error && !granted) error = ring_.release(socket_.descriptor());
+  entered(error ? error : map(), tell);
+}
+
+void FrameRing::enter() {
+  entered(map(), true);
+}
+
+void FrameRing::entered(int error, bool tell) {
   holds_ = wants_hold_ && !error && ring_.hold_prepare();
   if (error && tell) {
     log(LogLevel::error,

@@ -36,6 +36,8 @@ class FrameRing final : public Ring {
   void fit();
   // Makes the ring again, with a socket of our own. With `tell`, a failure is logged.
   void renew(bool tell);
+  // Makes the ring of a socket that was just set. Logs a failure.
+  void enter();
   // Forgets the ring. To be called before the socket is replaced.
   void forget() { ring_.forget(); }
 
@@ -57,6 +59,8 @@ class FrameRing final : public Ring {
   RingGeometry wanted() const;
   bool misdirected(wire::Frame frame) const;
   int own_hook();
+  int granted_renew();
+  void entered(int error, bool tell);
 
   DataSocket& socket_;
   WakeupSocket& wakeup_;

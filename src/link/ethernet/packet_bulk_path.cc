@@ -6,6 +6,7 @@
 namespace omx::link {
 
 bool PacketBulkPath::expect() {
+  if (socket_.granted() && replacements_ != socket_.replacements()) reset();
   if (takes_ || refused_ || socket_.shared()) return takes_;
   refused_ = !admit();
   return takes_;
@@ -17,12 +18,17 @@ bool PacketBulkPath::admit() {
   const PacketLinkOptions& options = socket_.options();
   if (options.all_frames || !options.bulk) return false;
   const InterfaceState& state = socket_.state();
-  if (bulk_.is_open() ? !bulk_.admit(true) : !bulk_.open(state.index, options.endpoint, state.mtu))
-    return false;
+  if (bulk_.is_open() ? !bulk_.admit(true) : !open(state)) return false;
   // Both sockets take pull replies until the next call. The engine drops duplicates.
   takes_ = socket_.filter_attach(FrameClass::eager) == 0;
   if (!takes_) bulk_.admit(false);
   return takes_;
+}
+
+bool PacketBulkPath::open(const InterfaceState& state) {
+  replacements_ = socket_.replacements();
+  if (GrantedSockets* const granted = socket_.granted()) return bulk_.open_granted(*granted, state.mtu);
+  return bulk_.open(state.index, socket_.options().endpoint, state.mtu);
 }
 
 bool PacketBulkPath::forgo() {

@@ -45,10 +45,12 @@ class PacketBulkPath final : public BulkPath {
 
  private:
   bool admit();
+  bool open(const InterfaceState& state);
 
   DataSocket& socket_;
   LinkCounters& counters_;
   BulkSocket bulk_;
+  unsigned replacements_ = 0;  // of the data socket that the bulk socket stands beside
   bool refused_ = false;
   bool takes_ = false;  // this path takes pull replies; otherwise the ring does
 };

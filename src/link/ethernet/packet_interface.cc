@@ -44,7 +44,7 @@ bool PacketInterface::refresh() {
 int PacketInterface::follow() {
   if (outage_ != Outage::returned) return EINVAL;
   const InterfaceState former = std::exchange(socket_.state(), now_);  // the filter names the index
-  OwnFd fresh;
+  DataSocket::Fresh fresh;
   if (const int error = socket_.own_make(fresh)) {
     socket_.state() = former;
     return error;
@@ -56,7 +56,7 @@ int PacketInterface::follow() {
   socket_.own_set(std::move(fresh));
   outage_ = Outage::none;
   socket_.licence_renew();
-  ring_.renew(true);
+  ring_.enter();
   return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "link/ethernet/packet_link.h"
 
+#include <net/if.h>
 #include <net/if_arp.h>
 
 #include <cerrno>
@@ -62,17 +63,24 @@ class PacketLink final : public Transport {
   int descriptor() const override { return socket_.descriptor(); }
   const LinkCounters& counters() const override { return counters_; }
   void hear_closed(const std::vector<std::uint8_t>& others) override {
+    if (socket_.granted()) return;  // the process that made the sockets refuses such senders
     socket_.others_set(others);
     // If the filter cannot be attached, senders to closed endpoints get no refusal, as with other links.
     socket_.filter_attach(bulk_.rest());
   }
 
   FrameRing& ring_data() { return ring_; }
+  int granted_enter(DataSocket::Fresh data) {
+    socket_.own_set(std::move(data));
+    return ring_.map();
+  }
   void bulk_open() {
     const PacketLinkOptions& options = socket_.options();
     if (!options.udp || options.all_frames) return;
     const InterfaceState& state = socket_.state();
-    if (udp_bulk_.open(interface_address(options.interface, state.index), state.mtu, 0))
+    // The state of a granted socket's interface may be that of another network namespace.
+    const std::uint32_t index = options.granted ? ::if_nametoindex(options.interface.c_str()) : state.index;
+    if (udp_bulk_.open(interface_address(options.interface, index), state.mtu, 0))
       facets_set({&bulk_, &udp_bulk_, &wakeup_, &ring_, nullptr});
   }
 
@@ -128,9 +136,28 @@ std::unique_ptr<PacketLink> shared_open(int probe, const PacketLinkOptions& opti
   return link;
 }
 
+Result<std::unique_ptr<Transport>> granted_open(const PacketLinkOptions& options) {
+  const std::string& name = options.interface;
+  auto data = options.granted->data();
+  if (!data) return tl::unexpected(data.error());
+  InterfaceState state;
+  if (const int error = interface_state_by_name(data->socket.get(), name, state))
+    return tl::unexpected(state_failure(name, error));
+  warn_if_down(name, state.up && state.running);
+  auto link = std::make_unique<PacketLink>(OwnFd(), OwnFd(), options, state);
+  if (const int error = link->granted_enter({std::move(data->socket), data->ring}))
+    return fail(kNoResources, fmt::format("{}: cannot map the granted receive ring: {}; raise the limit of "
+                                          "memory (ulimit -v)",
+                                          name, std::strerror(error)));
+  link->bulk_open();
+  link->interface().refresh();
+  return std::unique_ptr<Transport>(std::move(link));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Transport>> packet_link_open(const PacketLinkOptions& options) {
+  if (options.granted) return granted_open(options);
   const std::string& name = options.interface;
   OwnFd fd = packet_socket_new();
   if (fd.get() < 0) return tl::unexpected(socket_failure(name, errno));

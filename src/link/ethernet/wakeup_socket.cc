@@ -15,6 +15,11 @@ bool WakeupSocket::open() {
 bool WakeupSocket::own_open() {
   if (tried_) return fd_.open();
   tried_ = true;
+  if (GrantedSockets* const granted = beside_.granted()) {
+    fd_ = granted->wakeup();
+    if (fd_.open()) granted->take(GrantedSockets::Socket::wakeup, FrameClass::solicited);
+    return fd_.open();
+  }
   const std::uint32_t ifindex = beside_.state().index;
   OwnFd socket = packet_socket_new();
   if (!socket.open()) return false;

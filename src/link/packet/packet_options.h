@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace omx::link {
+
+class GrantedSockets;
 
 inline constexpr std::uint32_t kAllHooks = 256;
 
@@ -23,6 +26,8 @@ struct PacketLinkOptions {
   std::uint32_t ring_frames = 1024;  // receive slots; rounded so that the ring stays below ring_bytes
   std::uint32_t ring_bytes = 32U << 20;
   std::uint32_t batch = 32;  // frames per send call
+  // If set, the sockets come from here, and the process needs no privilege.
+  std::shared_ptr<GrantedSockets> granted = nullptr;
 };
 
 }  // namespace omx::link
