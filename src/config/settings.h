@@ -79,6 +79,7 @@ struct Settings {
   steering::BindingSetting binding;      // OMX_PROCESS_BINDING
   std::uint32_t close_linger_ms = 1000;  // OMX_CLOSE_LINGER_MS: how long to wait for acknowledgements
   LinkKind link = LinkKind::automatic;   // OMX_LINK
+  std::string broker = "auto";           // OMX_BROKER: auto, off or a path
   XdpSettings xdp;
   std::uint16_t udp_port = 27200;  // OMX_UDP_PORT: of endpoint 0; the next 511 follow
   bool udp_bulk = true;            // OMX_UDP_BULK: large messages by UDP beside the frames

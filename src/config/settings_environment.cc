@@ -66,12 +66,14 @@ bool known(std::string_view name) {
 // writes.
 constexpr std::string_view kPaths[] = {"OMX_CONFIG", "OMX_PEERS_FILE", "OMX_LOG_FILE"};
 
-// A value of this variable that begins so names a file, too.
+// Values of these variables that begin so name a file, too.
 constexpr std::string_view kBinding = "OMX_PROCESS_BINDING", kBindingPath = "file";
+constexpr std::string_view kBroker = "OMX_BROKER", kBrokerPath = "/";
 
 bool names_file(std::string_view name, std::string_view value) {
   return std::find(std::begin(kPaths), std::end(kPaths), name) != std::end(kPaths) ||
-         (name == kBinding && value.starts_with(kBindingPath));
+         (name == kBinding && value.starts_with(kBindingPath)) ||
+         (name == kBroker && value.starts_with(kBrokerPath));
 }
 
 const char* variable_get(const char* name) {

@@ -7,6 +7,7 @@
 #include "base/cpu_list.h"
 #include "base/log_file.h"
 #include "config/settings_kinds.h"
+#include "config/settings_link.h"
 #include "config/verbose_prefix.h"
 
 namespace omx::runtime {
@@ -157,42 +158,6 @@ struct Progress {
   static std::string accepted() { return "off, auto or always"; }
 };
 
-struct LinkChoice {
-  static bool parse(std::string_view text, S& s) {
-    const auto kind = link_parse(text);
-    if (kind) s.link = *kind;
-    return kind.has_value();
-  }
-  static std::string print(const S& s) { return link_name(s.link); }
-  static std::string accepted() {
-    return "auto, ethernet (raw frames; needs CAP_NET_RAW), xdp (raw frames by AF_XDP; needs root), udp "
-           "(IPv4 where there is an address, else IPv6), udp4 or udp6";
-  }
-};
-
-struct XdpModeChoice {
-  static bool parse(std::string_view text, S& s) {
-    const auto mode = link::xdp_mode_parse(text);
-    if (mode) s.xdp.mode = *mode;
-    return mode.has_value();
-  }
-  static std::string print(const S& s) { return link::xdp_mode_name(s.xdp.mode); }
-  static std::string accepted() { return "auto (the best there is), zerocopy, copy or generic"; }
-};
-
-struct XdpQueue {
-  static bool parse(std::string_view text, S& s) {
-    const auto value = number_parse(text);
-    if (text != "auto" && (!value || *value > 63)) return false;
-    s.xdp.queue = text == "auto" ? link::kAnyQueue : static_cast<int>(*value);
-    return true;
-  }
-  static std::string print(const S& s) {
-    return s.xdp.queue == link::kAnyQueue ? "auto" : std::to_string(s.xdp.queue);
-  }
-  static std::string accepted() { return "auto (the first that is free) or a number from 0 to 63"; }
-};
-
 struct CopyEngineChoice {
   static bool parse(std::string_view text, S& s) {
     const auto kind = copy::engine_parse(text == "off" ? "cpu" : text);
@@ -332,6 +297,9 @@ constexpr Tunable kTunables[] = {
         "OMX_LINK", "",
         "link that carries messages: ethernet, udp, udp4, udp6, or auto = ethernet where permitted, "
         "otherwise udp; the same on all hosts; each host may choose xdp instead of ethernet"),
+    row<BrokerChoice>("OMX_BROKER", "",
+                      "whether the host's broker is asked for raw frames without CAP_NET_RAW: auto, off or "
+                      "its path"),
     row<XdpModeChoice>("OMX_XDP_MODE", "",
                        "what AF_XDP requires of the driver: shared memory, running our program, or nothing"),
     row<XdpQueue>("OMX_XDP_QUEUE", "", "receive queue that a process uses with AF_XDP"),

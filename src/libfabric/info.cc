@@ -35,7 +35,7 @@ using InfoPointer = std::unique_ptr<fi_info, FreeInfo>;
 // Returns an error that opening an endpoint would have, so that it is known now (docs/spec/libfabric.md 6.8).
 std::string obstacle(const std::vector<runtime::Board>& boards) {
   static std::atomic<bool> possible{false};  // a try takes 20 ms, and programs ask many times
-  if (boards_by_udp(boards) || possible.load(std::memory_order_relaxed)) return {};
+  if (boards_by_udp(boards) || boards_granted(boards) || possible.load(std::memory_order_relaxed)) return {};
   const int error = runtime::frames_possible();
   if (error == 0) {
     possible.store(true, std::memory_order_relaxed);

@@ -57,6 +57,11 @@ Result<std::unique_ptr<omx_raw_endpoint>> omx_raw_endpoint::open(const runtime::
                 fmt::format("{} is reached by UDP, which carries no raw packets: they need CAP_NET_RAW "
                             "and OMX_LINK=ethernet",
                             board.interface.name));
+  if (board.granted())
+    return fail(MX_NO_PERM,
+                fmt::format("the broker grants no raw packets on {}: they need CAP_NET_RAW (setcap "
+                            "cap_net_raw+ep PROGRAM)",
+                            board.interface.name));
   std::unique_ptr<omx_raw_endpoint> raw(new omx_raw_endpoint(board));
   auto claim = runtime::claim_endpoint(board.interface.index, kRawClaim);
   if (!claim) return tl::make_unexpected(claim.error());

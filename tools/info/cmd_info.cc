@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/info/cmd_info.h"
+#include "runtime/board/broker_boards.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -64,6 +65,22 @@ void xdp_try(const runtime::Settings& settings, BoardInfo& info) {
   info.reference = engine_facts(settings.protocol, mtu, false);
 }
 
+// Returns what this process has of the broker, or why it has nothing.
+std::string broker_text(const InfoReport& report) {
+  const runtime::Settings& settings = report.host.settings;
+  if (settings.broker == "off") return "not asked";
+  if (report.packet_sockets) return "not asked, because this process may open packet sockets itself";
+  if (!runtime::broker_wanted(settings))
+    return fmt::format("not asked (OMX_LINK={})", runtime::link_name(settings.link));
+  const auto boards = runtime::boards_of_broker(settings);
+  if (!boards) return boards.error().message;
+  const bool trusted =
+      std::any_of(boards->begin(), boards->end(), [](const runtime::Board& board) { return board.trusted; });
+  return fmt::format(
+      "{} grants raw frames, {}", runtime::broker_path(settings),
+      trusted ? "by sockets on the interface itself" : "confined to the endpoints of this user");
+}
+
 int info_run(const InfoOptions& options) {
   auto host = host_facts_find();
   if (!host) return failed("info", "{}", host.error().message);
@@ -75,6 +92,7 @@ int info_run(const InfoOptions& options) {
   InfoReport report;
   report.host = std::move(*host);
   report.packet_sockets = link::packet_sockets_possible() == 0;
+  report.broker = broker_text(report);
   report.permitted = may_open_endpoints(report.host.process ? &*report.host.process : nullptr);
   const runtime::Settings& settings = report.host.settings;
   if (report.host.process) {

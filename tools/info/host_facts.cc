@@ -68,7 +68,9 @@ std::string holder_text(const runtime::ClaimHolder& holder) {
 }
 
 bool may_open_endpoints(const runtime::Process* process) {
-  return (process && runtime::boards_by_udp(process->boards())) || link::packet_sockets_possible() == 0;
+  return (process &&
+          (runtime::boards_by_udp(process->boards()) || runtime::boards_granted(process->boards()))) ||
+         link::packet_sockets_possible() == 0;
 }
 
 std::string no_packet_sockets(const runtime::Settings& settings) {
@@ -84,9 +86,11 @@ std::string no_packet_sockets(const runtime::Settings& settings) {
 }
 
 std::string board_text(const runtime::Board& board) {
+  std::string how;
+  if (board.udp) how = ", by UDP, " + runtime::address_name(board.interface.nic);
+  if (board.granted()) how = board.trusted ? ", by the broker, trusted" : ", by the broker, confined";
   return fmt::format("{} (board #{} name {} addr {}{})", board.hostname, board.number, board.interface.name,
-                     mac_format(board.interface.nic),
-                     board.udp ? ", by UDP, " + runtime::address_name(board.interface.nic) : "");
+                     mac_format(board.interface.nic), how);
 }
 
 }  // namespace omx::tools

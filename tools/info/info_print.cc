@@ -96,6 +96,8 @@ std::string road_text(const InfoReport& report, const runtime::Settings& setting
                                                                                        : "UDP over IPv4";
   std::string text = "raw Ethernet frames";
   if (settings.link == runtime::LinkKind::xdp) text += " by AF_XDP";
+  if (report.host.process && runtime::boards_granted(report.host.process->boards()))
+    text += " by sockets of the broker";
   if (settings.udp_bulk) text += ", large ones by UDP where both ends have IP addresses of one network";
   return text;
 }
@@ -242,6 +244,7 @@ std::string info_text(const InfoReport& report) {
                  settings.config_file.empty() ? "none" : settings.config_file);
   fmt::format_to(out, " packet sockets (CAP_NET_RAW): {}\n",
                  report.packet_sockets ? "allowed" : "not allowed");
+  fmt::format_to(out, " broker (OMX_BROKER={}): {}\n", settings.broker, report.broker);
   const std::string obstacle = info_obstacle(report);
   if (obstacle.empty())
     fmt::format_to(out, " messages go by {} (OMX_LINK={})\n\n", road_text(report, settings),
@@ -280,6 +283,7 @@ std::string info_json(const InfoReport& report) {
     json.field("version", OMX_VERSION);
     json.field("config_file", report.host.settings.config_file);
     json.field("packet_sockets_allowed", report.packet_sockets);
+    json.field("broker", report.broker);
     json.field("no_endpoint_because", info_obstacle(report));
     const bool xdp = report.host.settings.link == runtime::LinkKind::xdp;
     json.field("link", by_udp(report) ? "udp" : xdp ? "xdp" : "ethernet");

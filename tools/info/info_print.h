@@ -30,6 +30,7 @@ struct InfoReport {
   HostFacts host;
   bool packet_sockets = false;  // this process may open packet sockets
   bool permitted = false;       // this process may open endpoints
+  std::string broker;           // whether the broker was asked, and what it gave
   std::vector<BoardInfo> boards;
   std::vector<runtime::Peer> peers;
   LocalFacts local;

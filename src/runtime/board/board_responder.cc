@@ -68,7 +68,7 @@ bool BoardResponder::on_frame(wire::Frame frame) {
 
 // Tries again for each question, since the former holder may have gone.
 bool BoardResponder::responsible() {
-  if (claim_.held()) return true;
+  if (open_ || claim_.held()) return true;
   if (auto claim = claim_responder(board_.interface.index)) claim_ = std::move(*claim);
   return claim_.held();
 }
@@ -141,7 +141,10 @@ void BoardResponder::on_connect(wire::Frame frame, const wire::Head& head) {
   if (head.dst != board_.interface.nic) return;
   if (wire::decode_connect(frame, connect) != wire::Drop::none || connect.is_reply) return;
   const bool legal = connect.dst_endpoint < endpoints_max_;
-  if (legal && claim_held(board_.interface.index, connect.dst_endpoint)) return;  // its holder answers
+  const auto held = [&] {
+    return open_ ? open_(connect.dst_endpoint) : claim_held(board_.interface.index, connect.dst_endpoint);
+  };
+  if (legal && held()) return;  // its holder answers
   if (!answers(head.src, connect_question(connect))) return;
 
   wire::TxFrame& out = sink_.frame_begin(0);

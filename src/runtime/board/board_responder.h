@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "runtime/board/boards.h"
 #include "runtime/board/claim.h"
@@ -33,6 +35,10 @@ class BoardResponder {
   bool responsible();
   // Returns false when the frame does not concern the responder.
   bool on_frame(wire::Frame frame);
+
+  // Makes this responder answer for the board alone, without a claim. `open` returns whether a process has an
+  // endpoint open.
+  void alone(std::function<bool(std::uint32_t endpoint)> open) { open_ = std::move(open); }
 
   // Gives the claims up, because the board's interface has another index now.
   void board_moved() { claim_ = Claim(), answer_ = Claim(); }
@@ -71,6 +77,7 @@ class BoardResponder {
   std::array<RecentQuestion, 16> questions_{};  // the oldest is forgotten first
   std::size_t questions_next_ = 0;
   bool asks_back_ = false;
+  std::function<bool(std::uint32_t)> open_;
 };
 
 }  // namespace omx::runtime

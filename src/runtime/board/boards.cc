@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <optional>
 
+#include "base/log.h"
 #include "link/packet/packet_socket.h"
 #include "link/udp/udp_directory.h"
 #include "netdev/interfaces_choose.h"
+#include "runtime/board/broker_boards.h"
 
 namespace omx::runtime {
 
@@ -108,6 +110,14 @@ bool by_udp(const Settings& settings, std::optional<IpReach> reach) {
   return reach.has_value();
 }
 
+Failure no_interface(const std::vector<link::Choice>& choices) {
+  return {kMxNoDev,
+          fmt::format(
+              "no usable Ethernet interface; bring one up with \"ip link set dev NAME up\" or name one in "
+              "OMX_INTERFACES ({})",
+              refusals(choices))};
+}
+
 }  // namespace
 
 link::XdpLinkOptions xdp_options(const Settings& settings, link::PacketLinkOptions packets) {
@@ -125,6 +135,11 @@ int frames_possible() {
 }
 
 Result<std::vector<Board>> boards_find(const Settings& settings) {
+  if (broker_wanted(settings)) {
+    auto granted = boards_of_broker(settings);
+    if (granted) return granted;
+    log(LogLevel::info, "{}", granted.error().message);
+  }
   auto choices =
       link::interfaces_choose(link::interfaces_list(), settings.interfaces, settings.interfaces_variable);
   if (!choices) return tl::unexpected(choices.error());
@@ -148,14 +163,7 @@ Result<std::vector<Board>> boards_find(const Settings& settings) {
     board.hostname = board_hostname(settings, board);
     boards.push_back(std::move(board));
   }
-  if (boards.empty()) {
-    return fail(
-        kMxNoDev,
-        fmt::format(
-            "no usable Ethernet interface; bring one up with \"ip link set dev NAME up\" or name one in "
-            "OMX_INTERFACES ({})",
-            refusals(*choices)));
-  }
+  if (boards.empty()) return tl::unexpected(no_interface(*choices));
   return boards;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "broker/offers.h"
 #include "link/ethernet/packet_link.h"
 #include "runtime/board/board_responder.h"
 #include "runtime/clock.h"
@@ -23,12 +24,28 @@ constexpr TimeNs kHelpPeriod = 2 * protocol::kMillisecond;
 constexpr std::size_t kQueriesPerRound = 64;
 constexpr int kMxNoDevice = 5;
 
+// Asks the network of one board.
+class Asker {
+ public:
+  Asker() = default;
+  Asker(const Asker&) = delete;
+  Asker& operator=(const Asker&) = delete;
+  virtual ~Asker() = default;
+
+  virtual void ask(NicId nic) = 0;
+  // Makes legacy hosts announce themselves.
+  virtual void announce(std::uint32_t serial) = 0;
+  virtual void flush() = 0;
+  virtual void receive() = 0;
+  virtual int descriptor() const = 0;
+};
+
 // A board's link during the look-up. It also answers questions: this process may have no endpoint yet, and
 // the host that we ask may be asking us.
-class Asker final : public link::FrameHandler {
+class OwnAsker final : public Asker, private link::FrameHandler {
  public:
-  Asker(const Board& board, const Settings& settings, PeerTable& peers, std::unique_ptr<link::Transport> link,
-        bool answers)
+  OwnAsker(const Board& board, const Settings& settings, PeerTable& peers,
+           std::unique_ptr<link::Transport> link, bool answers)
       : link_(std::move(link)), responder_(board, settings.endpoints_max, peers, *link_), answers_(answers) {
     if (answers_) responder_.ask_back();
   }
@@ -39,13 +56,13 @@ class Asker final : public link::FrameHandler {
         wire::decode_head(frame, head) == wire::Drop::none && head.type == wire::PacketType::host_reply;
     if (answers_ || reply) responder_.on_frame(frame);
   }
-  void ask(NicId nic) { responder_.query(nic); }
-  void announce(std::uint32_t serial) { responder_.announce(serial); }
-  void flush() { link_->flush(); }
-  void receive() {
+  void ask(NicId nic) override { responder_.query(nic); }
+  void announce(std::uint32_t serial) override { responder_.announce(serial); }
+  void flush() override { link_->flush(); }
+  void receive() override {
     while (link_->receive(*this, kQueriesPerRound) > 0) link_->flush();
   }
-  int descriptor() const { return link_->descriptor(); }
+  int descriptor() const override { return link_->descriptor(); }
 
  private:
   std::unique_ptr<link::Transport> link_;
@@ -53,7 +70,43 @@ class Asker final : public link::FrameHandler {
   bool answers_;
 };
 
+// The broker of this host, which asks for this process.
+class BrokerAsker final : public Asker {
+ public:
+  BrokerAsker(broker::NamesAsked names, PeerTable& peers) : names_(std::move(names)), peers_(peers) {}
+
+  void ask(NicId nic) override { names_.ask(nic); }
+  void announce(std::uint32_t) override {}  // the broker sees to legacy hosts
+  void flush() override {}
+  void receive() override {
+    names_.receive([this](NicId nic, const std::string& name) { peers_.learn(nic, name); });
+  }
+  int descriptor() const override { return names_.descriptor(); }
+
+ private:
+  broker::NamesAsked names_;
+  PeerTable& peers_;
+};
+
 using Askers = std::vector<std::unique_ptr<Asker>>;
+
+Result<std::unique_ptr<Asker>> asker_open(const Board& board, const Settings& settings, PeerTable& peers,
+                                          bool answers) {
+  if (board.granted()) {
+    auto names = broker::NamesAsked::open(board.broker, board.interface.name);
+    if (!names) return tl::unexpected(names.error());
+    return std::unique_ptr<Asker>(std::make_unique<BrokerAsker>(std::move(*names), peers));
+  }
+  link::PacketLinkOptions options;
+  options.interface = board.interface.name;
+  options.endpoint = 255;  // an id that is hardly used; we need frames of the board only
+  options.ring_frames = 256;
+  options.ring_bytes = 1U << 20;
+  auto link = link::packet_link_open(options);
+  if (!link) return tl::unexpected(link.error());
+  return std::unique_ptr<Asker>(
+      std::make_unique<OwnAsker>(board, settings, peers, std::move(*link), answers));
+}
 
 Result<Askers> askers_open(const std::vector<Board>& boards, const Settings& settings, PeerTable& peers,
                            bool answers) {
@@ -61,17 +114,11 @@ Result<Askers> askers_open(const std::vector<Board>& boards, const Settings& set
   std::optional<Failure> failure;
   for (const Board& board : boards) {
     if (board.interface.loopback || board.udp) continue;
-    link::PacketLinkOptions options;
-    options.interface = board.interface.name;
-    options.endpoint = 255;  // an id that is hardly used; we need frames of the board only
-    options.ring_frames = 256;
-    options.ring_bytes = 1U << 20;
-    auto link = link::packet_link_open(options);
-    if (link) {
-      askers.push_back(std::make_unique<Asker>(board, settings, peers, std::move(*link), answers));
-    } else if (!failure) {
-      failure = link.error();
-    }
+    auto asker = asker_open(board, settings, peers, answers);
+    if (asker)
+      askers.push_back(std::move(*asker));
+    else if (!failure)
+      failure = asker.error();
   }
   if (boards_by_udp(boards))
     failure = Failure{kMxNoDevice, "by UDP no host is asked for its name; add the name to /etc/hosts or DNS"};

@@ -10,6 +10,7 @@ namespace omx::runtime {
 
 void BoardAnswers::open(PeerTable& peers) {
   assert(core_.link);
+  if (core_.board.granted()) return;
   const Settings& settings = core_.settings;
   responder_.emplace(core_.board, settings.endpoints_max, peers, *core_.link);
   // Extended peers soon learn that this endpoint is gone; legacy peers would send for minutes.
@@ -19,7 +20,7 @@ void BoardAnswers::open(PeerTable& peers) {
 }
 
 bool BoardAnswers::on_frame(wire::Frame frame) {
-  assert(responder_);
+  if (!responder_) return false;
   if (!responder_->on_frame(frame) && !refused(frame)) return false;
   core_.link->flush();  // these answers do not pass through the engine's sink
   return true;

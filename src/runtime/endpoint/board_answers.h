@@ -19,7 +19,8 @@ class BoardAnswers {
  public:
   explicit BoardAnswers(EndpointCore& core) : core_(core) {}
 
-  // Sets up the answers, once, when the link is open. The table must outlive this object.
+  // Sets up the answers, once, when the link is open. The table must outlive this object. Does nothing for a
+  // board whose broker answers.
   void open(PeerTable& peers);
   bool opened() const { return responder_.has_value(); }
   // Handles a frame that is for no endpoint of this process. Returns whether it was answered.
@@ -27,7 +28,9 @@ class BoardAnswers {
   // Checks the responder's role and closed endpoints. Call it about once a second.
   void check();
   // Says that the interface has another index now.
-  void board_moved() { responder_->board_moved(); }
+  void board_moved() {
+    if (responder_) responder_->board_moved();
+  }
   // Asks a host for its name. The caller flushes the link.
   void query(NicId nic) { responder_->query(nic); }
 

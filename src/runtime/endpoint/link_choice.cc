@@ -1,13 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/endpoint/link_choice.h"
 
+#include <sys/socket.h>
+
+#include <memory>
 #include <utility>
 
+#include "base/own_fd.h"
+#include "broker/granted_endpoint.h"
 #include "link/ethernet/packet_link.h"
 #include "link/ethernet/xdp_link.h"
 #include "link/udp/udp_link.h"
+#include "netdev/interface_state.h"
 
 namespace omx::runtime {
+
+namespace {
+
+// Returns whether the interface of a granted board is in this network namespace. The UDP sockets of a bulk
+// path need its address.
+bool interface_is_here(const Board& board) {
+  const OwnFd any(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  link::InterfaceState here;
+  return any.open() && link::interface_state_by_name(any.get(), board.interface.name, here) == 0 &&
+         here.nic == board.mac;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<link::Transport>> frames_open(const Settings& settings, const Board& board,
                                                      std::uint8_t endpoint, bool rail) {
@@ -24,6 +43,14 @@ Result<std::unique_ptr<link::Transport>> frames_open(const Settings& settings, c
   options.udp = bulk;
   // To see frames for endpoints that no process has open, the endpoint needs a filter of its own.
   options.own_sockets = settings.protocol.mode == wire::Mode::mxoe ? link::kAllHooks : settings.own_sockets;
+  if (board.granted()) {
+    options.board_frames = false;
+    options.own_sockets = link::kAllHooks;
+    options.udp = bulk && interface_is_here(board);
+    options.granted = std::make_shared<broker::GrantedEndpoint>(broker::EndpointWish{
+        board.broker, board.interface.name, endpoint, options.ring_frames, options.ring_bytes});
+    return link::packet_link_open(options);
+  }
   if (settings.link == LinkKind::xdp) return link::xdp_link_open(xdp_options(settings, std::move(options)));
   return link::packet_link_open(options);
 }

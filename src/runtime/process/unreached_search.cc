@@ -24,9 +24,11 @@ constexpr unsigned kPortMs = 100;
 
 // Returns whether a program on that host answers by raw frames, whichever link this process uses.
 bool UnreachedSearch::answers_by_frames(NicId mac) const {
-  if (settings_.discovery_ms == 0 || frames_possible() != 0) return false;
+  const bool granted = boards_granted(boards_.found());
+  if (settings_.discovery_ms == 0 || (!granted && frames_possible() != 0)) return false;
   std::vector<Board> boards = boards_.now();
   for (Board& board : boards) {
+    if (granted) continue;
     board.udp = false;
     board.interface.nic = board.mac;
   }

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "broker/granted_endpoint.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/log.h"
+#include "netdev/open_failure.h"
+
+namespace omx::broker {
+
+namespace {
+
+// The endpoint's lock is held meanwhile, and the endpoint can do without these sockets.
+constexpr std::chrono::milliseconds kBriefly{200};
+
+std::size_t page_bytes() {
+  return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+ClassWord word_of(std::optional<link::FrameClass> frames) {
+  if (!frames) return ClassWord::none;
+  switch (*frames) {
+    case link::FrameClass::all:
+      return ClassWord::all;
+    case link::FrameClass::eager:
+      return ClassWord::eager;
+    case link::FrameClass::bulk:
+      return ClassWord::bulk;
+    case link::FrameClass::solicited:
+      return ClassWord::solicited;
+  }
+  return ClassWord::none;
+}
+
+}  // namespace
+
+Request GrantedEndpoint::request(Kind kind) const {
+  Request request = request_of(kind, wish_.interface);
+  request.endpoint = wish_.endpoint;
+  request.ring_frames = wish_.ring_frames;
+  request.ring_bytes = wish_.ring_bytes;
+  request.cookie = cookie_;
+  return request;
+}
+
+Result<link::GrantedSockets::Data> GrantedEndpoint::data() {
+  if (!connection_ || !connection_->alive() || connection_->late()) {
+    auto connection = Connection::open(wish_.path);
+    if (!connection) return tl::unexpected(connection.error());
+    connection_ = std::move(*connection);
+  }
+  auto reply = connection_->ask(request(Kind::open));
+  if (!reply) return tl::unexpected(reply.error());
+  if (reply->descriptors.size() != 2)
+    return fail(link::kFailure,
+                "the broker granted an endpoint without sockets; see its log (journalctl -u omxd)");
+  classes_unmap();
+  if (const int error = classes_map(std::move(reply->descriptors[1])))
+    return fail(link::kNoResources, fmt::format("cannot map the classes of a granted socket: {}; raise the "
+                                                "limit of memory (ulimit -v)",
+                                                std::strerror(error)));
+  Data data;
+  data.socket = std::move(reply->descriptors[0]);
+  const Answer& answer = reply->answer;
+  data.ring = {answer.slot_bytes, answer.block_bytes, answer.blocks, answer.slots_per_block};
+  socklen_t length = sizeof cookie_;
+  if (::getsockopt(data.socket.get(), SOL_SOCKET, SO_COOKIE, &cookie_, &length) < 0) cookie_ = 0;
+  take(Socket::data, link::FrameClass::all);
+  return data;
+}
+
+// Returns whether the broker that answers now knows the grant.
+bool GrantedEndpoint::connected() {
+  if (connection_ && connection_->alive()) return true;
+  connection_.reset();
+  auto connection = Connection::open(wish_.path);
+  if (!connection) return false;
+  connection_ = std::move(*connection);
+  if (const auto taken_up = connection_->ask(request(Kind::attach), kBriefly, map_.get()); !taken_up) {
+    log(LogLevel::info, "{}", taken_up.error().message);
+    connection_.reset();
+    return false;
+  }
+  return true;
+}
+
+OwnFd GrantedEndpoint::another(SocketKind kind) {
+  if (!classes_ || !connected()) return {};
+  Request wanted = request(Kind::socket);
+  wanted.socket = static_cast<std::uint32_t>(kind);
+  auto reply = connection_->ask(wanted, kBriefly);
+  if (!reply) {
+    log(LogLevel::info, "{}", reply.error().message);
+    return {};
+  }
+  return reply->descriptors.size() == 1 ? std::move(reply->descriptors[0]) : OwnFd();
+}
+
+void GrantedEndpoint::take(Socket socket, std::optional<link::FrameClass> frames) {
+  if (!classes_) return;
+  std::uint32_t& word = socket == Socket::data   ? classes_->data
+                        : socket == Socket::bulk ? classes_->bulk
+                                                 : classes_->wakeup;
+  __atomic_store_n(&word, static_cast<std::uint32_t>(word_of(frames)), __ATOMIC_RELEASE);
+}
+
+int GrantedEndpoint::classes_map(OwnFd map) {
+  assert(!classes_);
+  void* const memory = ::mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, map.get(), 0);
+  if (memory == MAP_FAILED) return errno;
+  ::madvise(memory, page_bytes(), MADV_DONTFORK);
+  classes_ = static_cast<Classes*>(memory);
+  map_ = std::move(map);
+  return 0;
+}
+
+void GrantedEndpoint::classes_unmap() {
+  // A forked child never had the mapping.
+  if (classes_ && !mark_.forked()) ::munmap(classes_, page_bytes());
+  classes_ = nullptr;
+  map_.reset();
+}
+
+}  // namespace omx::broker

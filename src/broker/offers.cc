@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "broker/offers.h"
+
+namespace omx::broker {
+
+namespace {
+
+BoardOffer offer_of(const BoardRecord& record) {
+  BoardOffer offer;
+  offer.interface = text_load(record.interface);
+  offer.hostname = text_load(record.hostname);
+  offer.nic = record.nic;
+  offer.mac = record.mac;
+  offer.ifindex = record.ifindex;
+  offer.mtu = record.mtu;
+  offer.trusted = record.flags & kBoardTrusted;
+  offer.up = record.flags & kBoardUp;
+  offer.running = record.flags & kBoardRunning;
+  return offer;
+}
+
+}  // namespace
+
+Result<std::vector<BoardOffer>> boards_offered(const std::string& path) {
+  auto connection = Connection::open(path);
+  if (!connection) return tl::unexpected(connection.error());
+  const auto reply = connection->ask(request_of(Kind::boards, ""));
+  if (!reply) return tl::unexpected(reply.error());
+  std::vector<BoardOffer> offers;
+  for (const BoardRecord& record : reply->boards) {
+    BoardOffer offer = offer_of(record);
+    if (!offer.interface.empty()) offers.push_back(std::move(offer));
+  }
+  return offers;
+}
+
+Result<NamesAsked> NamesAsked::open(const std::string& path, const std::string& interface) {
+  auto connection = Connection::open(path);
+  if (!connection) return tl::unexpected(connection.error());
+  return NamesAsked(std::move(*connection), interface);
+}
+
+bool NamesAsked::ask(NicId nic) {
+  Request request = request_of(Kind::ask, interface_);
+  request.nic = nic;
+  return connection_.send(request);
+}
+
+void NamesAsked::receive(const std::function<void(NicId, const std::string&)>& take) {
+  for (;;) {
+    const auto reply = connection_.take(Kind::name);
+    if (!reply) return;
+    const std::string name = text_load(reply->answer.text);
+    if (!name.empty()) take(reply->answer.nic, name);
+  }
+}
+
+}  // namespace omx::broker

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the broker of this host offers to this process's user, and the names that it learns from the network.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/expected.h"
+#include "base/mac.h"
+#include "broker/connection.h"
+
+namespace omx::broker {
+
+struct BoardOffer {
+  std::string interface;
+  std::string hostname;  // "host:number", as peers know the board
+  NicId nic = 0;         // the source address of the board's frames
+  NicId mac = 0;         // of the interface itself
+  std::uint32_t ifindex = 0;
+  std::uint32_t mtu = 0;
+  bool trusted = false;  // the sockets are on the interface itself
+  bool up = false;
+  bool running = false;
+};
+
+// Returns the boards that this user may have, in the broker's order. The failure is one sentence.
+Result<std::vector<BoardOffer>> boards_offered(const std::string& path);
+
+// Asks the network for names by way of the broker. Not thread-safe.
+class NamesAsked {
+ public:
+  static Result<NamesAsked> open(const std::string& path, const std::string& interface);
+  // Asks for the name of a NIC, or of all NICs with kBroadcastNic. Returns false when the broker is gone.
+  bool ask(NicId nic);
+  // Hands over the names that have come.
+  void receive(const std::function<void(NicId, const std::string&)>& take);
+  int descriptor() const { return connection_.descriptor(); }
+
+ private:
+  NamesAsked(Connection connection, std::string interface)
+      : connection_(std::move(connection)), interface_(std::move(interface)) {}
+
+  Connection connection_;
+  std::string interface_;
+};
+
+}  // namespace omx::broker

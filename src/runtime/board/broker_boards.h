@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Boards whose sockets the host's broker grants (OMX_BROKER).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/expected.h"
+#include "config/settings.h"
+#include "runtime/board/boards.h"
+
+namespace omx::runtime {
+
+// Returns whether to ask the broker: raw frames may be used, and this process may not open packet sockets.
+bool broker_wanted(const Settings& settings);
+// Returns where the broker is, as OMX_BROKER says. Empty with "off".
+std::string broker_path(const Settings& settings);
+// Returns the boards that the broker grants to this user, chosen by OMX_INTERFACES. The failure says why
+// there are none, in one sentence.
+Result<std::vector<Board>> boards_of_broker(const Settings& settings);
+
+}  // namespace omx::runtime
