@@ -18,6 +18,7 @@
 #include "base/bytes.h"
 #include "lossy.h"
 #include "netdev/interface_state.h"
+#include "omxd_process.h"
 
 namespace omx::link {
 
@@ -128,11 +129,28 @@ void CableTest::SetUp() {
   if (std::system("ip link add v0 type veth peer name v1") != 0) GTEST_SKIP() << "this kernel has no veth";
   set_mtu(1500);
   if (by_udp()) addresses_give(std::string_view(std::getenv("OMX_LINK")) == "udp6");
+  broker_start();
+}
+
+void CableTest::broker_start() {
+  const char* const program = std::getenv("OMX_TEST_OMXD");
+  if (!program) return;
+  broker_ = std::make_shared<broker::OmxdProcess>(program);
+  const bool serves =
+      broker_->start("users = *\nboards = v0,v1\nendpoints = 1000\nmemory = 4G\nmemory_total = 8G\n");
+  if (!serves && broker_->unable()) GTEST_SKIP() << broker_->log();
+  ASSERT_TRUE(serves) << broker_->log();
+  ::setenv("OMX_BROKER", broker_->socket().c_str(), 1);
+  ASSERT_TRUE(broker::net_raw_drop());
 }
 
 bool CableTest::by_udp() {
   const char* const link = std::getenv("OMX_LINK");
   return link && std::string_view(link).starts_with("udp");
+}
+
+bool CableTest::by_broker() {
+  return std::getenv("OMX_TEST_OMXD") != nullptr;
 }
 
 void CableTest::addresses_give(bool ipv6) {

@@ -7,11 +7,16 @@
 #include <poll.h>
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/own_fd.h"
 #include "link/ethernet/packet_link.h"
+
+namespace omx::broker {
+class OmxdProcess;
+}
 
 namespace omx::link {
 
@@ -68,24 +73,33 @@ void frame_send(Transport& link, const Bytes& frame);
 
 // Two ends of a virtual cable, v0 and v1, in a namespace of the test's own. Both ends may be in one
 // namespace: frames sent on v0 arrive on v1. With OMX_LINK=udp or udp6 they have addresses. Packets between
-// these go over the loopback interface, which loses OMX_TEST_LOSS percent of them.
+// these go over the loopback interface, which loses OMX_TEST_LOSS percent of them. With OMX_TEST_OMXD, the
+// path of a broker, it runs, and the test has no right to raw frames of its own.
 class CableTest : public testing::Test {
  protected:
   void SetUp() override;
   // Returns whether messages go by UDP, so that tests of raw frames are skipped.
   static bool by_udp();
+  // Returns whether raw frames come from a broker, so that this process has no right to them.
+  static bool by_broker();
   std::unique_ptr<Transport> open(const std::string& interface, PacketLinkOptions options = {});
   // Sets both ends to that MTU and waits until they run.
   void set_mtu(std::uint32_t mtu);
 
  private:
   void addresses_give(bool ipv6);
+  void broker_start();
   OwnFd loss_;
+  std::shared_ptr<broker::OmxdProcess> broker_;
 };
 
 // For the beginning of a test that is about frames, the cable or the interface.
 #define OMX_SKIP_BY_UDP() \
   if (by_udp()) GTEST_SKIP() << "this is about raw frames or their cable"
+
+// For the beginning of a test that needs the right to raw frames.
+#define OMX_SKIP_BY_BROKER() \
+  if (by_broker()) GTEST_SKIP() << "this needs CAP_NET_RAW"
 
 // For the beginning of a test that uses IPv6 addresses.
 #define OMX_SKIP_WITHOUT_IPV6() \

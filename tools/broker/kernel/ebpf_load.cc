@@ -89,4 +89,10 @@ int ebpf_array_write(int map, std::uint32_t index, const void* value) {
   return link::bpf_call(BPF_MAP_UPDATE_ELEM, a) < 0 ? errno : 0;
 }
 
+bool ebpf_array_fits(int fd, std::uint32_t value_bytes) {
+  bpf_map_info info{};
+  return link::bpf_info_read(fd, &info, sizeof info) && info.type == BPF_MAP_TYPE_ARRAY &&
+         info.value_size == value_bytes && info.max_entries == 1 && (info.map_flags & BPF_F_MMAPABLE);
+}
+
 }  // namespace omx::broker

@@ -35,4 +35,7 @@ Result<OwnFd> ebpf_array_make(const ArrayKind& kind);
 int ebpf_array_read(int map, std::uint32_t index, void* value);
 int ebpf_array_write(int map, std::uint32_t index, const void* value);
 
+// Returns whether the descriptor is an array map with one value of that size that can be mapped.
+bool ebpf_array_fits(int fd, std::uint32_t value_bytes);
+
 }  // namespace omx::broker

@@ -41,10 +41,11 @@ bool is_network(const OwnFd& fd) {
          ::ioctl(fd.get(), NS_GET_NSTYPE) == CLONE_NEWNET;
 }
 
-// Makes the folders above a path. Existing ones are left as they are.
+// Makes the folders above a path. Existing ones are left as they are. Users may pass through, but not open
+// them: whoever may open a folder can lock it.
 void folders_make(const std::string& path) {
   for (std::size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1))
-    ::mkdir(path.substr(0, slash).c_str(), 0755);
+    ::mkdir(path.substr(0, slash).c_str(), 0711);
 }
 
 }  // namespace
@@ -77,7 +78,7 @@ Result<PrivateNetwork> PrivateNetwork::make_at(const std::string& path) {
   if (!network) return network;
   folders_make(path);
   // A process that was killed may have left the file without the mount.
-  const OwnFd place(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0));
+  const OwnFd place(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0400));
   if (!place.open()) return tl::unexpected(kernel_failure("make the file " + path, errno));
   if (is_network(place))
     return fail(link::kBusy,
@@ -99,6 +100,12 @@ Result<PrivateNetwork> PrivateNetwork::open(const std::string& path) {
   if (!fd.open() || !is_network(fd))
     return fail(link::kNoDevice, fmt::format("no network namespace is mounted at {}", path));
   return PrivateNetwork(std::move(fd), path);
+}
+
+Result<PrivateNetwork> PrivateNetwork::own() {
+  OwnFd fd(::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
+  if (!fd.open()) return tl::unexpected(kernel_failure("open the network namespace of this process", errno));
+  return PrivateNetwork(std::move(fd));
 }
 
 Result<void> PrivateNetwork::remove() {

@@ -20,6 +20,9 @@ class PrivateNetwork {
   // Opens the namespace that is mounted there. The failure is kNoDevice when there is none.
   static Result<PrivateNetwork> open(const std::string& path);
 
+  // Returns the namespace of the calling thread, for sockets on the host's own interfaces.
+  static Result<PrivateNetwork> own();
+
   // Unmounts the namespace. The kernel removes it with its interfaces once its last socket is closed.
   Result<void> remove();
 

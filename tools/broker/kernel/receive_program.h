@@ -11,20 +11,11 @@
 
 #include "base/expected.h"
 #include "base/own_fd.h"
+#include "broker/message.h"
 #include "tools/broker/kernel/ebpf_code.h"
 #include "tools/broker/kernel/grant_map.h"
 
 namespace omx::broker {
-
-// Values of a word of Classes. All others mean `none`.
-enum class ClassWord : std::uint32_t { none = 0, all = 1, eager = 2, bulk = 3, solicited = 4 };
-
-// One entry, which the user maps and writes: the class of each of the endpoint's sockets.
-struct Classes {
-  std::uint32_t data = 0;
-  std::uint32_t bulk = 0;
-  std::uint32_t wakeup = 0;
-};
 
 // Makes the map that holds Classes. It may be given to the user: map it with MAP_SHARED, one page.
 Result<OwnFd> classes_make();

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/bpf.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,7 +27,8 @@ namespace omx::broker {
 
 namespace {
 
-constexpr std::string_view kPrefix = "omx-broker.";  // the process id follows
+constexpr std::string_view kPrefix = "omx-broker.";  // a random number follows
+constexpr unsigned kAttempts = 16;
 
 // Refuses everything for sockets with our mark.
 EbpfProgram program_build() {
@@ -55,13 +57,10 @@ std::string_view name_of(std::string_view folder) {
   return folder.substr(folder.rfind('/') + 1);
 }
 
-// Leaves the cgroups of living processes: they may be empty because these are about to enter them.
-void leftovers_remove(const std::string& home) {
-  for (const std::string& name : folder_list(home)) {
-    if (!name.starts_with(kPrefix)) continue;
-    const std::string process = "/proc/" + name.substr(kPrefix.size());
-    if (::access(process.c_str(), F_OK) != 0) ::rmdir(fmt::format("{}/{}", home, name).c_str());
-  }
+// Removes the cgroups without processes. The kernel keeps the others.
+void empty_ones_remove(const std::string& home) {
+  for (const std::string& name : folder_list(home))
+    if (name.starts_with(kPrefix)) ::rmdir((home + "/" + name).c_str());
 }
 
 // Moves this process into a cgroup. Returns 0 or errno.
@@ -99,17 +98,41 @@ Result<Seal> Seal::enter() {
                 "sealed sockets need cgroup v2, and no mounted one shows this process: mount -t cgroup2 none "
                 "/sys/fs/cgroup/unified, or let the broker trust its users (trusted mode)");
   // After an exec() the process is still in the cgroup that it made before.
-  if (name_of(*home).starts_with(kPrefix)) home->resize(home->rfind('/'));
-  leftovers_remove(*home);
-  const std::string own = fmt::format("{}/{}{}", *home, kPrefix, ::getpid());
-  if (::mkdir(own.c_str(), 0755) < 0 && errno != EEXIST)
+  if (name_of(*home).starts_with(kPrefix)) {
+    Seal seal(home->substr(0, home->rfind('/')), *home);
+    if (auto attached = program_attach(*home); !attached) return tl::unexpected(std::move(attached.error()));
+    return seal;
+  }
+  empty_ones_remove(*home);
+  // Another broker that starts now may take the new cgroup for a leftover, until this process is in it.
+  for (unsigned attempt = 1;; attempt++) {
+    auto made = make(*home);
+    if (made || made.error().mx_code != link::kBusy || attempt == kAttempts) return made;
+  }
+}
+
+Result<Seal> Seal::make(const std::string& home) {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number)
+    return tl::unexpected(kernel_failure("draw a random number", errno));
+  const std::string own = fmt::format("{}/{}{:016x}", home, kPrefix, number);
+  if (::mkdir(own.c_str(), 0755) < 0)
     return tl::unexpected(
         kernel_failure("make the cgroup " + own + " (below a systemd unit that takes Delegate=yes)", errno));
-  Seal seal(*home, own);  // from here on it cleans up
-  if (auto attached = program_attach(own); !attached) return tl::unexpected(std::move(attached.error()));
-  if (const int error = move_to(own))
-    return tl::unexpected(kernel_failure("move this process into the cgroup " + own, error));
+  Seal seal(home, own);  // from here on it cleans up
+  auto attached = program_attach(own);
+  const int error = attached ? move_to(own) : 0;
+  if (::access(own.c_str(), F_OK) != 0) {
+    seal.own_.clear();
+    return fail(link::kBusy, "another broker removed the cgroup " + own + "; start this one again");
+  }
+  if (!attached) return tl::unexpected(std::move(attached.error()));
+  if (error) return tl::unexpected(kernel_failure("move this process into the cgroup " + own, error));
   return seal;
+}
+
+void Seal::leftovers_remove() {
+  if (const auto home = present_folder()) empty_ones_remove(*home);
 }
 
 Result<void> Seal::leave() {

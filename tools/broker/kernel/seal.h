@@ -19,6 +19,9 @@ class Seal {
   // program there. Removes the empty cgroups that killed processes left beside it.
   static Result<Seal> enter();
 
+  // Removes the empty cgroups that killed processes left beside this process's.
+  static void leftovers_remove();
+
   Seal(Seal&& other) noexcept : home_(std::move(other.home_)), own_(std::move(other.own_)) {
     other.own_.clear();
   }
@@ -33,6 +36,7 @@ class Seal {
   const std::string& folder() const { return own_; }
 
  private:
+  static Result<Seal> make(const std::string& home);
   Seal(std::string home, std::string own) : home_(std::move(home)), own_(std::move(own)) {}
 
   std::string home_;  // folder of the cgroup that the process came from

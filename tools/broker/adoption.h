@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Takes up the grants that an earlier broker made, so that jobs survive its death, restart and upgrade.
+#pragma once
+
+#include "tools/broker/broker_state.h"
+
+namespace omx::broker {
+
+// Opens the maps of an earlier broker, by the program at the hook of one of these interfaces. Makes new maps
+// if there is none.
+Result<GrantMaps> maps_adopt(const std::vector<link::Choice>& boards);
+
+// Takes up the grants whose sockets are still open. The boards must be set up. Returns how many there are.
+std::size_t grants_adopt(BrokerState& state);
+
+}  // namespace omx::broker

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/broker/board_voice.h"
+
+#include <utility>
+
+#include "link/ethernet/packet_link.h"
+#include "wire/codec.h"
+
+namespace omx::broker {
+
+namespace {
+// Endpoint ids end at 255, and OMX_ENDPOINTS_MAX is a setting of programs.
+constexpr std::uint32_t kEndpoints = 256;
+constexpr std::size_t kFramesAtOnce = 64;
+}  // namespace
+
+BoardVoice::BoardVoice(const runtime::Board& board, Ears ears, std::unique_ptr<link::Transport> link)
+    : board_(board),
+      ears_(std::move(ears)),
+      link_(std::move(link)),
+      responder_(board_, kEndpoints, peers_, *link_) {
+  responder_.alone(ears_.open);
+}
+
+Result<std::unique_ptr<BoardVoice>> BoardVoice::open(const runtime::Board& board, Ears ears) {
+  link::PacketLinkOptions options;
+  options.interface = board.interface.name;
+  options.endpoint = 255;  // only frames of the board are needed
+  options.ring_frames = 256;
+  options.ring_bytes = 1U << 20;
+  auto link = link::packet_link_open(options);
+  if (!link) return tl::unexpected(link.error());
+  return std::unique_ptr<BoardVoice>(new BoardVoice(board, std::move(ears), std::move(*link)));
+}
+
+void BoardVoice::ask(NicId nic) {
+  responder_.query(nic);
+  if (nic == kBroadcastNic) {
+    // Legacy hosts answer only a question to their own address.
+    for (const runtime::Peer& peer : peers_.all()) {
+      if (peer.name.empty()) responder_.query(peer.nic);
+    }
+  }
+  link_->flush();
+}
+
+void BoardVoice::announce(std::uint32_t serial) {
+  responder_.announce(serial);
+  link_->flush();
+}
+
+void BoardVoice::receive() {
+  link_->interface().refresh();
+  while (link_->receive(*this, kFramesAtOnce) > 0) link_->flush();
+}
+
+void BoardVoice::on_frame(wire::Frame frame) {
+  wire::Head head;
+  if (wire::decode_head(frame, head) != wire::Drop::none || !responder_.on_frame(frame)) return;
+  if (head.type != wire::PacketType::host_reply) return;
+  if (const auto peer = peers_.find(head.src); peer && !peer->name.empty())
+    ears_.named(peer->nic, peer->name);
+}
+
+}  // namespace omx::broker

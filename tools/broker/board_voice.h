@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Speaks for a board: tells its name, asks others for theirs, and refuses connections to endpoints that no
+// process has open. Sealed sockets may do none of this, because it concerns all users of the board.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/expected.h"
+#include "link/frame_handler.h"
+#include "link/transport.h"
+#include "runtime/board/board_responder.h"
+#include "runtime/board/peer_table.h"
+
+namespace omx::broker {
+
+class BoardVoice final : private link::FrameHandler {
+ public:
+  // `open` returns whether an endpoint of the board is open. `named` is told each name that the network
+  // gives.
+  struct Ears {
+    std::function<bool(std::uint32_t endpoint)> open;
+    std::function<void(NicId, const std::string&)> named;
+  };
+
+  // Opens the voice in the network namespace of the calling thread.
+  static Result<std::unique_ptr<BoardVoice>> open(const runtime::Board& board, Ears ears);
+
+  // Asks for the name of a NIC, or of all NICs with kBroadcastNic.
+  void ask(NicId nic);
+  // Makes the discovery daemons of legacy hosts announce their NICs.
+  void announce(std::uint32_t serial);
+  // Handles what has arrived.
+  void receive();
+  int descriptor() const { return link_->descriptor(); }
+
+ private:
+  BoardVoice(const runtime::Board& board, Ears ears, std::unique_ptr<link::Transport> link);
+  void on_frame(wire::Frame frame) override;
+
+  const runtime::Board board_;
+  const Ears ears_;
+  std::unique_ptr<link::Transport> link_;
+  runtime::PeerTable peers_;
+  runtime::BoardResponder responder_;
+};
+
+}  // namespace omx::broker

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All that a running broker knows.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/broker/accounts.h"
+#include "tools/broker/grants.h"
+#include "tools/broker/kernel/grant_map.h"
+#include "tools/broker/pace.h"
+#include "tools/broker/policy.h"
+#include "tools/broker/quota.h"
+#include "tools/broker/served_board.h"
+
+namespace omx::broker {
+
+struct BrokerState {
+  BrokerState(Policy policy_in, Accounts accounts_in, GrantMaps maps_in, const Holding& total)
+      : policy(std::move(policy_in)),
+        accounts(std::move(accounts_in)),
+        maps(std::move(maps_in)),
+        quota(total, policy.file) {}
+
+  Policy policy;
+  Accounts accounts;
+  GrantMaps maps;
+  Quota quota;
+  Grants grants{kSlots};
+  std::vector<std::unique_ptr<ServedBoard>> boards;
+  std::map<uid_t, Pace> paces;
+  std::map<uid_t, std::string> names;           // of users that asked
+  std::map<uid_t, std::uint32_t> rate_numbers;  // of users, in the map of rates
+
+  ServedBoard* board_named(const std::string& name) const {
+    for (const auto& board : boards)
+      if (board->name() == name) return board.get();
+    return nullptr;
+  }
+};
+
+}  // namespace omx::broker

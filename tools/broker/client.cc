@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/broker/client.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/number.h"
+#include "base/text_file.h"
+
+namespace omx::broker {
+
+namespace {
+
+constexpr std::size_t kGroupsMost = 65536;  // NGROUPS_MAX
+
+std::vector<gid_t> peer_groups(int fd) {
+  std::vector<gid_t> groups(64);
+  for (;;) {
+    auto bytes = static_cast<socklen_t>(groups.size() * sizeof(gid_t));
+    if (::getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &bytes) == 0) {
+      groups.resize(bytes / sizeof(gid_t));
+      return groups;
+    }
+    if (errno != ERANGE || groups.size() >= kGroupsMost) return {};
+    groups.resize(groups.size() * 4);
+  }
+}
+
+}  // namespace
+
+std::uint64_t process_started(pid_t pid) {
+  const auto text = text_file_read(fmt::format("/proc/{}/stat", pid));
+  if (!text) return 0;
+  // The name, in parentheses, may hold anything. The start time is the 22nd field, the name the second.
+  std::size_t at = text->rfind(')');
+  for (unsigned field = 2; field < 22 && at != std::string::npos; field++) at = text->find(' ', at + 1);
+  if (at == std::string::npos) return 0;
+  const std::size_t end = text->find(' ', at + 1);
+  return number_parse(std::string_view(*text).substr(at + 1, end - at - 1)).value_or(0);
+}
+
+bool client_identify(Client& client, const Accounts& accounts, std::map<uid_t, std::string>& names) {
+  ucred credentials{};
+  socklen_t length = sizeof credentials;
+  const int fd = client.socket.get();
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) < 0) return false;
+  client.pid = credentials.pid;
+  client.started = process_started(credentials.pid);
+  client.user.uid = credentials.uid;
+  const auto [name, unknown] = names.try_emplace(credentials.uid);
+  if (unknown) name->second = accounts.user(credentials.uid).name;
+  client.user.name = name->second;
+  // The groups of the process, as they are now: a database may name others.
+  client.user.gids = peer_groups(fd);
+  if (std::ranges::find(client.user.gids, credentials.gid) == client.user.gids.end())
+    client.user.gids.push_back(credentials.gid);
+  return true;
+}
+
+bool answer_send(const Client& client, Kind kind, Answer& answer, std::span<const BoardRecord> boards,
+                 std::span<const int> descriptors) {
+  answer.head = Head{kMagic, kVersion, static_cast<std::uint16_t>(kind)};
+  answer.count = static_cast<std::uint32_t>(boards.size());
+  std::array<iovec, 2> pieces{iovec{&answer, sizeof answer},
+                              iovec{const_cast<BoardRecord*>(boards.data()), boards.size_bytes()}};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kDescriptorsMost * sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = pieces.size();
+  if (!descriptors.empty()) {
+    message.msg_control = control.data();
+    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+    cmsghdr* const part = CMSG_FIRSTHDR(&message);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+    std::memcpy(CMSG_DATA(part), descriptors.data(), descriptors.size_bytes());
+  }
+  return ::sendmsg(client.socket.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+}
+
+void refusal_send(const Client& client, Kind kind, const Failure& failure) {
+  Answer answer;
+  answer.code = static_cast<std::uint32_t>(std::max(failure.mx_code, 1));
+  text_store(answer.text, failure.message);
+  answer_send(client, kind, answer);
+}
+
+std::optional<Incoming> request_take(const Client& client) {
+  Incoming incoming;
+  // One byte more than a request, so that a longer one is noticed.
+  incoming.packet.resize(sizeof(Request) + 1);
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kDescriptorsMost * sizeof(int))> control{};
+  iovec piece{incoming.packet.data(), incoming.packet.size()};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t length = ::recvmsg(client.socket.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (length < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); length >= 0 && part; part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; i++) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(part) + i * sizeof fd, sizeof fd);
+      incoming.descriptors.emplace_back(fd);
+    }
+  }
+  incoming.ended = length <= 0;
+  incoming.packet.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  return incoming;
+}
+
+}  // namespace omx::broker

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A process that is connected to the broker.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/expected.h"
+#include "base/own_fd.h"
+#include "broker/message.h"
+#include "tools/broker/accounts.h"
+
+namespace omx::broker {
+
+struct Client {
+  OwnFd socket;
+  User user;
+  pid_t pid = 0;
+  std::uint64_t started = 0;             // start time of the process
+  std::int64_t since = 0;                // when it connected
+  bool asked = false;                    // it has made a request
+  bool paused = false;                   // it is not read, because its user asks too much
+  unsigned questions = 0;                // for names
+  std::optional<std::uint32_t> listens;  // number of the board whose names it is told
+};
+
+// Reads who is at the other end of a connection. Names of users are asked for once, because a database may
+// be slow. Returns false if that is not known.
+bool client_identify(Client& client, const Accounts& accounts, std::map<uid_t, std::string>& names);
+// Returns the start time of a process in clock ticks; 0 if there is none.
+std::uint64_t process_started(pid_t pid);
+
+// Sends an answer with descriptors. Does not wait: a client that does not read loses its answers.
+bool answer_send(const Client& client, Kind kind, Answer& answer, std::span<const BoardRecord> boards = {},
+                 std::span<const int> descriptors = {});
+void refusal_send(const Client& client, Kind kind, const Failure& failure);
+
+// A request as it came.
+struct Incoming {
+  std::vector<std::byte> packet;
+  std::vector<OwnFd> descriptors;
+  bool ended = false;  // the connection is at its end
+};
+// Takes a request; nullopt when none is there.
+std::optional<Incoming> request_take(const Client& client);
+
+}  // namespace omx::broker

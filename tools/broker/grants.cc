@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/broker/grants.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <utility>
+
+namespace omx::broker {
+
+namespace {
+constexpr std::uint64_t kInUse = std::numeric_limits<std::uint64_t>::max();
+}  // namespace
+
+std::optional<std::uint32_t> Grants::slot_find() const {
+  const auto oldest = std::ranges::min_element(used_);
+  if (oldest == used_.end() || *oldest == kInUse) return std::nullopt;
+  return static_cast<std::uint32_t>(oldest - used_.begin());
+}
+
+GrantEntry& Grants::add(GrantEntry grant) {
+  assert(grant.slot < used_.size());
+  assert(used_[grant.slot] != kInUse);
+  assert(!open(grant.board, grant.endpoint));
+  const std::uint32_t slot = grant.slot;
+  used_[slot] = kInUse;
+  by_endpoint_[key(grant.board, grant.endpoint)] = slot;
+  return grants_[slot] = std::move(grant);
+}
+
+GrantEntry* Grants::find(std::uint32_t board, std::uint8_t endpoint) {
+  const auto slot = by_endpoint_.find(key(board, endpoint));
+  return slot == by_endpoint_.end() ? nullptr : &grants_.at(slot->second);
+}
+
+GrantEntry* Grants::of_connection(int connection) {
+  const auto found =
+      std::ranges::find_if(grants_, [=](const auto& grant) { return grant.second.connection == connection; });
+  return found == grants_.end() ? nullptr : &found->second;
+}
+
+void Grants::end(const GrantEntry& grant) {
+  const std::uint32_t slot = grant.slot;
+  assert(used_[slot] == kInUse);
+  used_[slot] = ++ends_;
+  by_endpoint_.erase(key(grant.board, grant.endpoint));
+  kept_.push_back({grant.board, grant.user.uid, grant.cookie, grant.bytes});
+  grants_.erase(slot);
+}
+
+std::vector<KeptSocket> Grants::forget(std::uint32_t board, const std::vector<std::uint64_t>& living) {
+  const auto gone = std::ranges::stable_partition(kept_, [&](const KeptSocket& socket) {
+    return socket.board != board || std::ranges::find(living, socket.cookie) != living.end();
+  });
+  std::vector<KeptSocket> forgotten(gone.begin(), gone.end());
+  kept_.erase(gone.begin(), gone.end());
+  return forgotten;
+}
+
+}  // namespace omx::broker

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sets up the boards of a broker, and takes them down.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/expected.h"
+#include "base/own_fd.h"
+#include "tools/broker/broker_state.h"
+
+namespace omx::broker {
+
+// A broker that is ready to serve. `named` is told the names that the network gives.
+using Named = std::function<void(std::uint32_t board, NicId, const std::string&)>;
+struct SetUp {
+  std::unique_ptr<BrokerState> state;
+  OwnFd program;  // of the egress hooks
+};
+Result<SetUp> broker_set_up(Policy policy, const Named& named);
+
+// Takes down the boards without open endpoints. The next broker takes up the others. Returns how many
+// endpoints are open.
+std::size_t broker_take_down(BrokerState& state);
+
+// Removes all that brokers left in the kernel of this host. Open endpoints go silent. Returns whether all
+// could be removed.
+bool broker_clean(const Policy& policy);
+
+}  // namespace omx::broker
