@@ -7,7 +7,7 @@ import shlex
 import signal
 import sys
 
-from . import door, enter, faultcli, holder, kernel, mpicli, registry, wire
+from . import broker, door, enter, faultcli, holder, kernel, mpicli, registry, wire
 from .errors import EXIT_FAILED, EXIT_LAB, EXIT_UNABLE, EXIT_USAGE, LabError
 
 DESCRIPTION = """\
@@ -115,6 +115,7 @@ def make_parser():
     commands.add_parser("rsh-agent", add_help=False, help="run a command line in a host, "
                         "called like rsh: lab rsh-agent [options] HOST CMD...")
     mpicli.add_command(command, add_name, default_name())
+    broker.add_command(command, add_name, default_name())
     faultcli.add_commands(command, add_name, default_name())
     return parser
 
@@ -168,6 +169,7 @@ def do_run(options, script):
         os.waitpid(pid, 0)
     except (ProcessLookupError, ChildProcessError):
         pass
+    broker.leftovers_remove()
     return status
 
 
@@ -187,11 +189,13 @@ def do_exec(options, script):
 def do_down(options, _script):
     if not options.all:
         registry.end(registry.find(options.name))
+        broker.leftovers_remove()
         return 0
     # A lab of depth 0 is the one in which this very process runs.
     for lab in registry.running():
         if lab.depth > 0:
             registry.end(lab)
+    broker.leftovers_remove()
     return 0
 
 
@@ -223,6 +227,8 @@ def do_rsh_agent(arguments, script):
 
 def do_mpirun(options, script):
     lab = registry.find(options.name)
+    if options.broker and not options.show:
+        os.environ["OMX_BROKER"] = broker.start(lab, script)
     argv = mpicli.prepare(lab, options, script)
     if options.show:
         print(shlex.join(argv))
@@ -232,8 +238,14 @@ def do_mpirun(options, script):
     return run_in_host(lab, next(iter(lab.hosts.values())), argv, script)
 
 
+def do_broker(options, script):
+    print(broker.start(registry.find(options.name), script, options.policy))
+    return 0
+
+
 COMMANDS = {
     "up": do_up, "run": do_run, "exec": do_exec, "down": do_down, "list": do_list, "mpirun": do_mpirun,
+    "broker": do_broker,
     **faultcli.COMMANDS,
 }
 STARTS_A_COMMAND = ("run", "exec", "mpirun", "rsh-agent")

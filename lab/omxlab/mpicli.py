@@ -56,6 +56,8 @@ def add_command(command, add_name, default_name):
                           "that this lab belongs to, else where libfabric looks by itself)")
     sub.add_argument("--user", type=parse_user, metavar="UID",
                      help="the job of this ordinary user, without any capability: Open-MX goes by UDP then")
+    sub.add_argument("--broker", action="store_true",
+                     help="start the broker on each host, which gives that user raw frames")
     sub.add_argument("--control", metavar="IFACE", default="eth0",
                      help="the interface of Open MPI's own control (default eth0), such as eth1 where eth0 is to be cut")
     sub.add_argument("--show", action="store_true", help="print the command line instead")

@@ -9,8 +9,9 @@
 #   host-disabled, self-disabled
 #                  as host and self, with the variables set by which MX programs decline messages of that kind;
 #                  messages that are sent nevertheless must arrive
-# OMX_ variables of the environment apply to the program, so OMX_LINK chooses the link. Two more:
+# OMX_ variables of the environment apply to the program, so OMX_LINK chooses the link. Three more:
 #   OMX_TEST_LOSS=PERCENT  this share of all frames is lost, at the ports of a switch, where AF_XDP cannot bypass it
+#   OMX_TEST_OMXD=OMXD     the program is that of an ordinary user, who gets raw frames from this broker
 #   OMX_TEST_INFO=OMX      the test is skipped if this omx info says that AF_XDP does not work
 set -u
 lab=$1
@@ -21,9 +22,15 @@ shift 3
 [ "${OMX_LINK:-}" != udp6 ] || set -- "$@" --family ipv6
 exec "$lab" run --hosts 2 "$@" -- sh -c '
   program=$1
+  user=
+  if [ -n "${OMX_TEST_OMXD:-}" ]; then
+    OMX_BROKER=$(OMXD=$OMX_TEST_OMXD $LAB broker) || exit
+    export OMX_BROKER
+    user="setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all --inh-caps=-all"
+  fi
   pair() {  # pair RECEIVER SENDER
-    $LAB exec "$1" -- "$program" & receiver=$!
-    $LAB exec "$2" -- "$program" "$1"
+    $LAB exec "$1" -- $user "$program" & receiver=$!
+    $LAB exec "$2" -- $user "$program" "$1"
     sender=$?
     # The other side would otherwise wait for its time-out.
     [ $sender -eq 0 ] || kill $receiver
@@ -47,7 +54,7 @@ exec "$lab" run --hosts 2 "$@" -- sh -c '
     case $way in
       hosts) pair h1 h2 ;;
       host | host-disabled) pair h1 h1 ;;
-      self | self-disabled) $LAB exec h1 -- "$program" self ;;
+      self | self-disabled) $LAB exec h1 -- $user "$program" self ;;
       *) echo "unknown way: $way"; exit 2 ;;
     esac || { status=$?; echo "$way: failed with status $status"; exit $status; }
   done' sh "$program" "$ways"
