@@ -111,7 +111,7 @@ TEST_F(attack_receive, by_the_map_of_classes) {
 // A ring that the broker made, and the user maps.
 TEST_F(attack_receive, none__the_ring_of_the_broker_works) {
   const link::RingGeometry geometry = link::ring_geometry(1500, 64, 1 << 20);
-  const Sealed sealed = open(kEndpoint, {.ring = geometry, .bypass_queue = true});
+  const Sealed sealed = open(kEndpoint, {.ring = geometry});
   peer_send(frame_to(10, 39));
   peer_send(frame_to(kEndpoint, 39));
   as_user([&] {

@@ -36,7 +36,7 @@ class EgressClsactTest : public link::CableTest {
     auto maps = grant_maps_make();
     OMX_NEED(maps);
     maps_ = std::move(*maps);
-    auto program = egress_program_load(maps_);
+    auto program = egress_program_load(maps_, Unmarked::pass);
     OMX_NEED(program);
     program_ = std::move(*program);
     ifindex_ = ::if_nametoindex("v0");
@@ -87,7 +87,7 @@ TEST_F(EgressClsactTest, add__is_found_and_removed_with_its_clsact) {
 TEST_F(EgressClsactTest, add_again__replaces_the_program_and_remembers_the_clsact) {
   add();
   const std::uint32_t before = found().program_id;
-  auto next = egress_program_load(maps_);
+  auto next = egress_program_load(maps_, Unmarked::pass);
   ASSERT_TRUE(next);
   program_ = std::move(*next);
   add();

@@ -30,7 +30,7 @@ class EgressHookTest : public link::CableTest {
   }
 
   OwnFd program_load() const {
-    auto program = egress_program_load(maps_);
+    auto program = egress_program_load(maps_, Unmarked::pass);
     EXPECT_TRUE(program) << program.error().message;
     return program ? std::move(*program) : OwnFd{};
   }

@@ -46,8 +46,8 @@ TEST(frame_bytes, nack_lib__has_its_source_before_the_destination) {
 }
 
 // Runs the program in the kernel on a frame with this mark. The frame has no socket that any grant knows.
-int verdict(const GrantMaps& maps, std::uint32_t mark) {
-  const auto program = egress_program_load(maps);
+int verdict(const GrantMaps& maps, std::uint32_t mark, Unmarked unmarked = Unmarked::pass) {
+  const auto program = egress_program_load(maps, unmarked);
   EXPECT_TRUE(program) << program.error().message;
   std::array<char, 64> frame{};
   __sk_buff context{};
@@ -65,8 +65,10 @@ int verdict(const GrantMaps& maps, std::uint32_t mark) {
 TEST(egress_program, mark__only_ours_are_judged) {
   auto maps = grant_maps_make();
   OMX_NEED(maps);
-  for (const std::uint32_t mark : {0U, 1U, 0x4F4C0001U, 0x4F4D8000U ^ 0x80000000U, 0xFFFFFFFFU})
+  for (const std::uint32_t mark : {0U, 1U, 0x4F4C0001U, 0x4F4D8000U ^ 0x80000000U, 0xFFFFFFFFU}) {
     EXPECT_EQ(verdict(*maps, mark), TC_ACT_UNSPEC) << std::hex << mark;
+    EXPECT_EQ(verdict(*maps, mark, Unmarked::drop), TC_ACT_SHOT) << std::hex << mark;
+  }
   EXPECT_EQ(verdict(*maps, kMarkMagic | 7), TC_ACT_SHOT);
   EXPECT_EQ(verdict(*maps, kMarkMagic | (kSlots - 1)), TC_ACT_SHOT);
   EXPECT_EQ(verdict(*maps, kMarkMagic | kSlots), TC_ACT_SHOT);

@@ -54,7 +54,7 @@ TEST_F(GrantMapTest, slot__beyond_the_last_is_an_error) {
 TEST_F(GrantMapTest, program__leads_to_the_same_maps) {
   ASSERT_EQ(grant_write(maps_, 5, some_grant()), 0);
   ASSERT_EQ(user_rate_write(maps_, 3, {100, 200, 0}), 0);
-  const auto program = egress_program_load(maps_);
+  const auto program = egress_program_load(maps_, Unmarked::pass);
   ASSERT_TRUE(program) << program.error().message;
   maps_ = {};
   const auto found = grant_maps_of(program->get());

@@ -78,12 +78,26 @@ void SealedTest::SetUp() {
   auto maps = grant_maps_make();
   OMX_NEED(maps);
   maps_ = std::move(*maps);
-  auto program = egress_program_load(maps_);
+  program_put(place_);
+  if (IsSkipped() || HasFatalFailure()) return;
+  peer_ = peer_open("v1");
+}
+
+void SealedTest::program_put(Place place) {
+  const std::uint32_t nic = ::if_nametoindex("v0");
+  const bool at_nic = place == Place::nic;
+  auto program = egress_program_load(maps_, at_nic ? Unmarked::pass : Unmarked::drop);
   OMX_NEED(program);
   program_ = std::move(*program);
-  const auto added = egress_hook_add(ifindex, program_.get());
+  Result<void> added, removed;
+  const int failed = run_in(*network_, [&] {
+    (at_nic ? removed : added) =
+        at_nic ? egress_hook_remove(macvlan_.ifindex) : egress_hook_add(macvlan_.ifindex, program_.get());
+  });
+  ASSERT_EQ(failed, 0);
+  (at_nic ? added : removed) = at_nic ? egress_hook_add(nic, program_.get()) : egress_hook_remove(nic);
   OMX_NEED(added);
-  peer_ = peer_open("v1");
+  OMX_NEED(removed);
 }
 
 void SealedTest::TearDown() {

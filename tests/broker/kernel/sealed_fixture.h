@@ -25,6 +25,9 @@ using link::Bytes;
 
 inline constexpr std::uint8_t kEndpoint = 9;  // of the attacker
 
+// Where the egress program is.
+enum class Place : std::uint8_t { macvlan, nic };
+
 // The sockets of one endpoint.
 struct Sealed {
   std::uint32_t slot = 0;
@@ -38,6 +41,9 @@ class SealedTest : public link::CableTest {
  protected:
   void SetUp() override;
   void TearDown() override;
+
+  // Puts the egress program there, and removes it from the other place.
+  void program_put(Place place);
 
   // Opens the sockets of an endpoint, with a ring at the data socket if that is wanted, and grants them.
   Sealed open(std::uint8_t endpoint, const SocketMemory& memory = {});
@@ -68,6 +74,7 @@ class SealedTest : public link::CableTest {
   // Returns the types of the frames in a socket.
   static std::vector<unsigned> types_in(const OwnFd& socket);
 
+  Place place_ = Place::macvlan;  // before SetUp()
   std::optional<Seal> seal_;
   std::optional<PrivateNetwork> network_;
   GrantMaps maps_;

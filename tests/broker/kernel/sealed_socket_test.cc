@@ -71,19 +71,19 @@ TEST_F(sealed_socket_steps, prepared__receives_nothing) {
   EXPECT_TRUE(types_in(socket).empty());
 }
 
-// A new broker beside a job that goes on finds program, maps and grants by the NIC alone.
+// A new broker beside a job that goes on finds program, maps and grants by the interface alone.
 TEST_F(sealed_socket, another_broker__takes_over_and_replaces_the_program) {
-  const std::uint32_t nic = ::if_nametoindex("v0");
   const Sealed sealed = open(kEndpoint);
   const Grant before = grant_of(sealed);
   ASSERT_TRUE(seal_->leave());
   maps_ = {};
   program_.reset();
 
-  const auto hook = egress_hook_find(nic);
-  ASSERT_TRUE(hook);
-  ASSERT_NE(hook->program_id, 0U);
-  const OwnFd former = link::bpf_by_id(BPF_PROG_GET_FD_BY_ID, hook->program_id);
+  EgressHook hook;
+  ASSERT_EQ(run_in(*network_, [&] { hook = egress_hook_find(macvlan_.ifindex).value_or(EgressHook{}); }), 0);
+  ASSERT_NE(hook.program_id, 0U);
+  EXPECT_TRUE(hook.first);
+  const OwnFd former = link::bpf_by_id(BPF_PROG_GET_FD_BY_ID, hook.program_id);
   ASSERT_TRUE(former.open());
   auto maps = grant_maps_of(former.get());
   ASSERT_TRUE(maps) << maps.error().message;
@@ -91,9 +91,7 @@ TEST_F(sealed_socket, another_broker__takes_over_and_replaces_the_program) {
   Grant found;
   ASSERT_EQ(grant_read(maps_, sealed.slot, found), 0);
   EXPECT_EQ(found, before);
-  auto program = egress_program_load(maps_);
-  ASSERT_TRUE(program) << program.error().message;
-  ASSERT_TRUE(egress_hook_add(nic, program->get()));
+  ASSERT_NO_FATAL_FAILURE(program_put(Place::macvlan));
 
   Bytes bad = frame_from(kEndpoint, 39);
   bad[18] ^= std::byte{1};
@@ -107,10 +105,15 @@ TEST_F(sealed_socket, another_broker__takes_over_and_replaces_the_program) {
 
 // Kernels before 6.6 have no other hook.
 TEST_F(sealed_socket, by_a_clsact__is_confined_as_well) {
-  const std::uint32_t nic = ::if_nametoindex("v0");
-  ASSERT_TRUE(egress_hook_remove(nic));
-  ASSERT_TRUE(clsact_add(nic, program_.get()));
-  const Sealed sealed = open(kEndpoint, {.bypass_queue = true});
+  Result<void> removed, added;
+  ASSERT_EQ(run_in(*network_,
+                   [&] {
+                     removed = egress_hook_remove(macvlan_.ifindex);
+                     added = clsact_add(macvlan_.ifindex, program_.get());
+                   }),
+            0);
+  ASSERT_TRUE(removed && added);
+  const Sealed sealed = open(kEndpoint);
   const Bytes good = frame_from(kEndpoint, 39, 1514);
   Bytes type = good, source = good, endpoint = good;
   type[13] = std::byte{0};
@@ -131,6 +134,7 @@ TEST_F(sealed_socket, whole_nic__is_confined_as_well) {
                                               .mode = MacvlanMode::whole});
   ASSERT_TRUE(whole) << whole.error().message;
   macvlan_ = *whole;
+  ASSERT_NO_FATAL_FAILURE(program_put(Place::macvlan));  // it went with the former macvlan
   const Sealed sealed = open(kEndpoint);
   Bytes type = frame_from(kEndpoint, 39), source = type, endpoint = type;
   type[13] = std::byte{0};

@@ -9,8 +9,8 @@
 
 namespace omx::broker {
 
-// Adds the program to an interface of this network namespace, or replaces the one that is there without a
-// gap. Takes the faster hook (tcx) where the kernel has it, and a clsact elsewhere.
+// Adds the program to an interface of the calling thread's network namespace, or replaces the one that is
+// there without a gap. Takes the faster hook (tcx) where the kernel has it, and a clsact elsewhere.
 Result<void> egress_hook_add(std::uint32_t ifindex, int program);
 
 struct EgressHook {

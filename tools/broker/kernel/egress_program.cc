@@ -31,7 +31,7 @@ static_assert(kFrameAt + kFrameBytes <= kKeyAt);
 // r5 holds the address of the frame until the next call.
 class Builder {
  public:
-  explicit Builder(const GrantMaps& maps) : maps_(maps) {}
+  Builder(const GrantMaps& maps, Unmarked unmarked) : maps_(maps), unmarked_(unmarked) {}
 
   EbpfProgram build() {
     grant_find();
@@ -69,7 +69,7 @@ class Builder {
     c_.load(word, r2, r6, offsetof(__sk_buff, mark));
     c_.move(r3, r2);
     c_.and_word(r3, kMarkMask);
-    c_.jump_if_word(r3, BPF_JNE, kMarkMagic, pass_);
+    c_.jump_if_word(r3, BPF_JNE, kMarkMagic, unmarked_ == Unmarked::drop ? drop_ : pass_);
     c_.and_word(r2, ~kMarkMask);
     c_.store_stack(word, kKeyAt, r2);
     look_up(maps_.counts);
@@ -187,6 +187,7 @@ class Builder {
   }
 
   const GrantMaps& maps_;
+  const Unmarked unmarked_;
   EbpfCode c_;
   Label pass_ = c_.label(), drop_ = c_.label(), count_ = c_.label(), bad_type_ = c_.label(),
         bad_source_ = c_.label(), bad_endpoint_ = c_.label(), bad_size_ = c_.label(), too_fast_ = c_.label(),
@@ -195,12 +196,12 @@ class Builder {
 
 }  // namespace
 
-EbpfProgram egress_program_build(const GrantMaps& maps) {
-  return Builder(maps).build();
+EbpfProgram egress_program_build(const GrantMaps& maps, Unmarked unmarked) {
+  return Builder(maps, unmarked).build();
 }
 
-Result<OwnFd> egress_program_load(const GrantMaps& maps) {
-  return ebpf_load({kEgressName, BPF_PROG_TYPE_SCHED_CLS, {}}, egress_program_build(maps));
+Result<OwnFd> egress_program_load(const GrantMaps& maps, Unmarked unmarked) {
+  return ebpf_load({kEgressName, BPF_PROG_TYPE_SCHED_CLS, {}}, egress_program_build(maps, unmarked));
 }
 
 }  // namespace omx::broker

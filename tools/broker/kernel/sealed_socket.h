@@ -20,7 +20,8 @@ struct SocketMemory {
   std::optional<link::RingGeometry> ring = std::nullopt;  // a receive ring, or else a buffer
   int receive_buffer = 0;                                 // bytes; 0: as the kernel gave it
   int send_buffer = 0;                                    // bytes; 0: as the kernel gave it
-  // Frames skip the queueing layer of the macvlan. They still pass the NIC's.
+  // Frames skip the queueing layer of the macvlan, and with it the macvlan's egress hook: only where the
+  // program is at the NIC.
   bool bypass_queue = false;
 };
 
