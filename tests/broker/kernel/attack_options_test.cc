@@ -17,7 +17,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "netdev/bpf_call.h"
+#include "base/bytes.h"
 #include "sealed_fixture.h"
 
 namespace omx::broker {
@@ -202,23 +202,69 @@ TEST_F(attack_options, mark_of_another_grant_by_root) {
   EXPECT_EQ(counters(other).revoked, 1U);
 }
 
-TEST_F(attack_options, bind_to_something_else) {
+int bind_error(const OwnFd& socket, unsigned ifindex, unsigned protocol) {
+  sockaddr_ll at{};
+  at.sll_family = AF_PACKET;
+  at.sll_protocol = htons(static_cast<std::uint16_t>(protocol));
+  at.sll_ifindex = static_cast<int>(ifindex);
+  return ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) < 0 ? errno : 0;
+}
+
+TEST_F(attack_options, bind_a_fixed_socket_to_something_else) {
+  binding_ = Binding::fixed;
   const Sealed sealed = open(kEndpoint);
   as_user([&] {
     for (const OwnFd* socket : {&sealed.data, &sealed.wakeup})
-      for (const int ifindex : {0, 1, static_cast<int>(macvlan_.ifindex), 77})
-        for (const int protocol : {0, 3, 0x0800, 0x86DF}) {
-          sockaddr_ll at{};
-          at.sll_family = AF_PACKET;
-          at.sll_protocol = htons(static_cast<std::uint16_t>(protocol));
-          at.sll_ifindex = ifindex;
-          EXPECT_LT(::bind(socket->get(), reinterpret_cast<const sockaddr*>(&at), sizeof at), 0)
-              << ifindex << ' ' << protocol;
-        }
+      for (const unsigned ifindex : {0U, 1U, macvlan_.ifindex, 77U})
+        for (const unsigned protocol : {0U, 3U, 0x0800U, 0x86DFU})
+          EXPECT_NE(bind_error(*socket, ifindex, protocol), 0) << ifindex << ' ' << protocol;
     sockaddr none{};
     EXPECT_LT(::connect(sealed.data.get(), &none, sizeof none), 0);
     EXPECT_LT(::listen(sealed.data.get(), 1), 0);
   });
+}
+
+// He can bind it, even to all protocols of all interfaces, and nothing more comes in or gets out.
+TEST_F(attack_options, bind_a_loose_socket_to_something_else) {
+  const Sealed sealed = open(kEndpoint), victim = open(10);
+  std::vector<Bytes> frames;
+  for (const unsigned ethertype : {0x0800U, 0x86DDU, 0x88CCU}) {
+    frames.push_back(frame_to(kEndpoint, 39));
+    store_be16(&frames.back()[12], static_cast<std::uint16_t>(ethertype));
+    frames.push_back(frames.back());
+    mac_store(&frames.back()[0], kBroadcastNic);
+  }
+  for (const unsigned type : kEndpointTypes) frames.push_back(frame_to(10, type));
+  for (const NicId to : {link::nic_of("v0"), NicId{0x020000000001}}) {
+    frames.push_back(frame_to(kEndpoint, 39));
+    mac_store(&frames.back()[0], to);
+  }
+  ASSERT_EQ(run_in(*network_, [] { link::ip("link set lo up"); }), 0);
+  const Bytes bad = frame_from(10, 39), ip = [&] {
+    Bytes frame = frame_from(kEndpoint, 39);
+    store_be16(&frame[12], 0x0800);
+    return frame;
+  }();
+  for (const unsigned ifindex : {1U, 0U, macvlan_.ifindex})
+    for (const unsigned protocol : {0x0800U, 3U, 0x86DFU}) {
+      as_user([&] {
+        EXPECT_EQ(bind_error(sealed.data, ifindex, protocol), 0);
+        send_frame(sealed.data, bad);
+        send_frame(sealed.data, ip);
+        packet_options_attack(sealed.data, macvlan_.ifindex);
+      });
+      for (const Bytes& frame : frames) peer_send(frame);
+      as_user([&] { EXPECT_EQ(send_frame(victim.data, last_from(10)), 0); });
+      EXPECT_TRUE(arrived(10).empty()) << ifindex << ' ' << protocol;
+      peer_send(frame_to(10, 40));
+      EXPECT_TRUE(link::becomes_true([&] {
+        const auto types = types_in(victim.data);
+        return !types.empty() && types.back() == 40;
+      }));
+      EXPECT_TRUE(types_in(sealed.data).empty()) << ifindex << ' ' << protocol;
+    }
+  peer_send(frame_to(kEndpoint, 39));
+  EXPECT_TRUE(link::becomes_true([&] { return !types_in(sealed.data).empty(); })) << "his own still come in";
 }
 
 TEST_F(attack_options, of_the_interface) {

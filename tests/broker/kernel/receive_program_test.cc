@@ -142,8 +142,8 @@ class ReceiveProgramTest : public testing::Test {
     if (words_) ::munmap(words_, 4096);
   }
   void attach(Gate& gate, std::size_t word, std::uint64_t cookie = kCookie) {
-    // A Unix socket's frames come from no interface.
-    const auto program = receive_program_load(maps_, classes_.get(), {kSlot, cookie, 0, word});
+    // A Unix socket's frames come from no interface and have no protocol.
+    const auto program = receive_program_load(maps_, classes_.get(), {kSlot, cookie, 0, word, 0});
     ASSERT_TRUE(program) << program.error().message;
     gate.attach(*program);
   }
@@ -202,7 +202,17 @@ TEST_F(ReceiveProgramTest, frames_for_others__never_pass) {
 TEST_F(ReceiveProgramTest, other_interface__nothing_passes) {
   Gate gate;
   const auto program =
-      receive_program_load(maps_, classes_.get(), {kSlot, kCookie, 5, offsetof(Classes, data)});
+      receive_program_load(maps_, classes_.get(), {kSlot, kCookie, 5, offsetof(Classes, data), 0});
+  ASSERT_TRUE(program) << program.error().message;
+  gate.attach(*program);
+  words_->data = 1;
+  EXPECT_FALSE(gate.passes(kMediumFrame));
+}
+
+TEST_F(ReceiveProgramTest, other_protocol__nothing_passes) {
+  Gate gate;
+  const auto program =
+      receive_program_load(maps_, classes_.get(), {kSlot, kCookie, 0, offsetof(Classes, data)});
   ASSERT_TRUE(program) << program.error().message;
   gate.attach(*program);
   words_->data = 1;

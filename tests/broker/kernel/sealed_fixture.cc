@@ -130,7 +130,7 @@ Sealed SealedTest::open(std::uint8_t endpoint, const SocketMemory& memory) {
     if (!program) return OwnFd{};
     const auto locked = packet_socket_lock(socket->get(), program->get());
     EXPECT_TRUE(locked) << locked.error().message;
-    const auto done = packet_socket_seal(socket->get(), macvlan_.ifindex, sealed.slot);
+    const auto done = packet_socket_seal(socket->get(), macvlan_.ifindex, sealed.slot, binding_);
     EXPECT_TRUE(done) << done.error().message;
     return std::move(*socket);
   };

@@ -75,6 +75,7 @@ class SealedTest : public link::CableTest {
   static std::vector<unsigned> types_in(const OwnFd& socket);
 
   Place place_ = Place::macvlan;  // before SetUp()
+  Binding binding_ = Binding::loose;
   std::optional<Seal> seal_;
   std::optional<PrivateNetwork> network_;
   GrantMaps maps_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/broker/kernel/receive_program.h"
 
+#include <arpa/inet.h>
+
 #include <cassert>
 #include <utility>
 
@@ -51,6 +53,9 @@ EbpfProgram receive_program_build(const GrantMaps& maps, int classes, const Rece
   c.load(dword, r1, r0, offsetof(Grant, cookie));
   c.move_wide(r2, rule.cookie);
   c.jump_if(r1, BPF_JNE, r2, drop);
+  // The holder may have bound the socket to other protocols. The filters look at ours only.
+  c.load(word, r1, r6, offsetof(__sk_buff, protocol));
+  c.jump_if_word(r1, BPF_JNE, htons(rule.protocol), drop);
   c.load(byte, r8, r0, offsetof(Grant, endpoint));
   c.move(r9, r8);
   c.calculate(BPF_XOR, r9, kMagicByte);

@@ -14,6 +14,7 @@
 #include "broker/message.h"
 #include "tools/broker/kernel/ebpf_code.h"
 #include "tools/broker/kernel/grant_map.h"
+#include "wire/packets.h"
 
 namespace omx::broker {
 
@@ -25,6 +26,7 @@ struct ReceiveRule {
   std::uint64_t cookie = 0;   // of the data socket: the grant of the slot must name it
   std::uint32_t ifindex = 0;  // in the private network; 0: any
   std::size_t word = 0;       // offset in Classes
+  std::uint16_t protocol = wire::kEthertype;
 };
 
 // Builds the instructions, which refer to the descriptors of the maps.

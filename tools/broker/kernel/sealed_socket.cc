@@ -91,11 +91,12 @@ Result<void> packet_socket_lock(int fd, int receive_program) {
 
 // The order matters. Without a program the socket would receive all frames once it is bound. The mark comes
 // last, as it ends all other options.
-Result<void> packet_socket_seal(int fd, std::uint32_t ifindex, std::uint32_t slot) {
+Result<void> packet_socket_seal(int fd, std::uint32_t ifindex, std::uint32_t slot, Binding binding) {
   assert(slot < kSlots);
   if (!is_locked(fd)) return fail(link::kFailure, "a socket without a locked receive program is not sealed");
   auto result = done("bind a sealed socket", link::packet_socket_bind(fd, ifindex));
-  if (result) result = done("tie a sealed socket to its interface", group_found(fd));
+  if (result && binding == Binding::fixed)
+    result = done("tie a sealed socket to its interface", group_found(fd));
   if (result) result = done("mark a sealed socket", option_set(fd, SOL_SOCKET, SO_MARK, kMarkMagic | slot));
   if (result && !seal_holds(fd))
     return fail(link::kFailure,
