@@ -76,16 +76,23 @@ std::unique_ptr<link::Transport> OmxdTest::link_open(const std::string& interfac
   return nullptr;
 }
 
-std::optional<GrantMaps> OmxdTest::maps_of(const std::string& interface) {
-  const auto hook = egress_hook_find(::if_nametoindex(interface.c_str()));
-  if (!hook || hook->program_id == 0) return std::nullopt;
-  const OwnFd program = link::bpf_by_id(BPF_PROG_GET_FD_BY_ID, hook->program_id);
+std::optional<GrantMaps> OmxdTest::maps_of(const std::string& interface) const {
+  const auto network = PrivateNetwork::open(omxd_.network(interface));
+  std::uint32_t id = 0;
+  if (network) {
+    run_in(*network, [&] {
+      const auto hook = egress_hook_find(::if_nametoindex(interface.c_str()));
+      if (hook) id = hook->program_id;
+    });
+  }
+  if (id == 0) return std::nullopt;
+  const OwnFd program = link::bpf_by_id(BPF_PROG_GET_FD_BY_ID, id);
   auto maps = grant_maps_of(program.get());
   if (!maps) return std::nullopt;
   return std::move(*maps);
 }
 
-std::size_t OmxdTest::grants_in_kernel() {
+std::size_t OmxdTest::grants_in_kernel() const {
   const auto maps = maps_of("v0");
   if (!maps) return 0;
   std::size_t count = 0;

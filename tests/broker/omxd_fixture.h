@@ -43,9 +43,9 @@ class OmxdTest : public link::CableTest {
   std::unique_ptr<link::Transport> link_open(const std::string& interface, std::uint8_t endpoint,
                                              std::string* why = nullptr) const;
   // Opens the maps of the program at the hook of the interface.
-  static std::optional<GrantMaps> maps_of(const std::string& interface);
+  std::optional<GrantMaps> maps_of(const std::string& interface) const;
   // Returns how many grants the kernel holds.
-  static std::size_t grants_in_kernel();
+  std::size_t grants_in_kernel() const;
   // Returns how many descriptors the broker has open.
   std::size_t broker_descriptors() const;
   // Returns whether the board of the interface has a private network.

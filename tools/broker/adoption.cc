@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/broker/adoption.h"
 
+#include <net/if.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,6 +17,19 @@
 namespace omx::broker {
 
 namespace {
+
+// Opens the egress program of a board, whichever mode it was served in. Not open when there is none.
+OwnFd program_find(const link::Interface& board, const std::string& networks) {
+  std::uint32_t id = 0;
+  const auto look = [&](std::uint32_t ifindex) {
+    const auto hook = egress_hook_find(ifindex);
+    if (hook && hook->program_id != 0) id = hook->program_id;
+  };
+  if (const auto network = PrivateNetwork::open(networks + "/" + board.name))
+    run_in(*network, [&] { look(::if_nametoindex(board.name.c_str())); });
+  if (id == 0) look(board.index);
+  return id == 0 ? OwnFd() : link::bpf_by_id(BPF_PROG_GET_FD_BY_ID, id);
+}
 
 // Opens the process that a grant names. Not open when it is gone, or another process has its number.
 OwnFd process_open(const Grant& grant) {
@@ -54,11 +68,9 @@ bool adopt(BrokerState& state, std::uint32_t slot, const Grant& grant,
 
 }  // namespace
 
-Result<GrantMaps> maps_adopt(const std::vector<link::Choice>& boards) {
+Result<GrantMaps> maps_adopt(const std::vector<link::Choice>& boards, const std::string& networks) {
   for (const link::Choice& board : boards) {
-    const auto hook = egress_hook_find(board.interface.index);
-    if (!hook || hook->program_id == 0) continue;
-    const OwnFd program = link::bpf_by_id(BPF_PROG_GET_FD_BY_ID, hook->program_id);
+    const OwnFd program = program_find(board.interface, networks);
     if (!program.open()) continue;
     auto maps = grant_maps_of(program.get());
     if (maps) return maps;

@@ -6,9 +6,9 @@
 
 namespace omx::broker {
 
-// Opens the maps of an earlier broker, by the program at the hook of one of these interfaces. Makes new maps
-// if there is none.
-Result<GrantMaps> maps_adopt(const std::vector<link::Choice>& boards);
+// Opens the maps of an earlier broker, by the egress program of one of these boards. `networks` is the folder
+// of the private networks. Makes new maps if there is no such program.
+Result<GrantMaps> maps_adopt(const std::vector<link::Choice>& boards, const std::string& networks);
 
 // Takes up the grants whose sockets are still open. The boards must be set up. Returns how many there are.
 std::size_t grants_adopt(BrokerState& state);

@@ -56,14 +56,14 @@ int serve(Policy policy, const std::string& file) {
                             if (service) service->named(board, nic, name);
                           });
   if (!up) return failed(up.error());
-  Service loop(*up->state, listener->take(), file);
+  Service loop(**up, listener->take(), file);
   service = &loop;
   if (auto opened = loop.open(); !opened) return failed(opened.error());
   service_manager_tell("READY=1");
-  omx::log(LogLevel::summary, "serving {} boards", up->state->boards.size());
+  omx::log(LogLevel::summary, "serving {} boards", (*up)->boards.size());
   loop.run();
   service_manager_tell("STOPPING=1");
-  if (const std::size_t open = broker_take_down(*up->state))
+  if (const std::size_t open = broker_take_down(**up))
     omx::log(LogLevel::summary, "{} endpoints are open and go on; the next start takes them up", open);
   if (auto left = seal->leave(); !left) return failed(left.error());
   return 0;

@@ -15,6 +15,7 @@
 #include "netdev/open_failure.h"
 #include "netdev/socket_buffer.h"
 #include "tools/broker/kernel/egress_hook.h"
+#include "tools/broker/kernel/egress_program.h"
 #include "tools/broker/kernel/kernel_failure.h"
 #include "tools/broker/kernel/sealed_socket.h"
 
@@ -66,16 +67,40 @@ MacvlanOptions ServedBoard::macvlan_options() const {
 }
 
 Result<void> ServedBoard::set_up() {
-  // The program is there before any socket is.
-  if (auto done = egress_hook_add(nic_index(), shared_.egress); !done) return done;
   if (plan_.mode == Mode::confined) {
     const auto macvlan = macvlan_adopt(network_, macvlan_options());
     if (!macvlan) return tl::unexpected(macvlan.error());
   }
+  other_mode_remove();
   if (const int error = state_in(network_, name(), state_))
     return tl::unexpected(kernel_failure("read the state of " + name(), error));
   nic_ = state_.nic;
+  if (auto done = hook_set(); !done) return done;
   return voice_open();
+}
+
+// Removes what a broker left that served the board in the other mode.
+void ServedBoard::other_mode_remove() const {
+  if (plan_.mode == Mode::confined) {
+    if (auto done = egress_hook_remove(nic_index()); !done) log(LogLevel::warn, "{}", done.error().message);
+    return;
+  }
+  auto former = PrivateNetwork::open(shared_.networks + "/" + name());
+  if (!former) return;
+  if (auto done = macvlan_remove(*former, name()); !done) log(LogLevel::warn, "{}", done.error().message);
+  if (auto done = former->remove(); !done) log(LogLevel::warn, "{}", done.error().message);
+}
+
+// Puts the egress program where all frames of the board's sockets pass. On the NIC itself the frames of the
+// host pass, too.
+Result<void> ServedBoard::hook_set() const {
+  const auto program =
+      egress_program_load(shared_.maps, plan_.mode == Mode::confined ? Unmarked::drop : Unmarked::pass);
+  if (!program) return tl::unexpected(program.error());
+  Result<void> done;
+  if (const int error = run_in(network_, [&] { done = egress_hook_add(state_.index, program->get()); }))
+    return tl::unexpected(kernel_failure("enter the network of " + name(), error));
+  return done;
 }
 
 Result<void> ServedBoard::voice_open() {
@@ -180,6 +205,7 @@ void ServedBoard::remove() {
   if (plan_.mode == Mode::confined) {
     if (auto done = macvlan_remove(network_, name()); !done) log(LogLevel::error, "{}", done.error().message);
     if (auto done = network_.remove(); !done) log(LogLevel::error, "{}", done.error().message);
+    return;
   }
   if (auto done = egress_hook_remove(nic_index()); !done) log(LogLevel::error, "{}", done.error().message);
 }

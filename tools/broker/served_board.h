@@ -41,15 +41,13 @@ class ServedBoard {
     std::string hostname;  // of the board, "host:number"
     BoardVoice::Ears ears;
   };
-  // The parts that all boards use: the maps of the grants, the program that reads them, and the folder where
-  // the private networks are mounted, each by the name of its interface.
+  // The parts that all boards use: the maps of the grants, and the folder where the private networks are
+  // mounted, each by the name of its interface.
   struct Shared {
     const GrantMaps& maps;
-    int egress = -1;
     std::string networks;
   };
-  // Sets the board up, or takes up what an earlier broker left. The maps and the program must outlive the
-  // board.
+  // Sets the board up, or takes up what an earlier broker left. The maps must outlive the board.
   static Result<std::unique_ptr<ServedBoard>> open(Plan plan, const Shared& shared);
 
   const Plan& plan() const { return plan_; }
@@ -79,6 +77,8 @@ class ServedBoard {
   ServedBoard(Plan plan, const Shared& shared, PrivateNetwork network)
       : plan_(std::move(plan)), shared_(shared), network_(std::move(network)) {}
   Result<void> set_up();
+  void other_mode_remove() const;
+  Result<void> hook_set() const;
   Result<void> voice_open();
   MacvlanOptions macvlan_options() const;
   Result<void> seal(int socket, const SocketPlace& place, std::size_t word) const;

@@ -13,7 +13,6 @@
 #include "netdev/open_failure.h"
 #include "tools/broker/adoption.h"
 #include "tools/broker/kernel/egress_hook.h"
-#include "tools/broker/kernel/egress_program.h"
 #include "tools/broker/kernel/macvlan.h"
 #include "tools/broker/kernel/seal.h"
 #include "wire/sizes.h"
@@ -56,19 +55,15 @@ bool report(const Result<void>& done) {
 
 }  // namespace
 
-Result<SetUp> broker_set_up(Policy policy, const Named& named) {
+Result<std::unique_ptr<BrokerState>> broker_set_up(Policy policy, const Named& named) {
   auto choices = policy.boards_choose(link::interfaces_list());
   if (!choices) return tl::unexpected(choices.error());
   std::erase_if(*choices, [](const link::Choice& choice) { return !choice.taken; });
-  auto maps = maps_adopt(*choices);
+  auto maps = maps_adopt(*choices, networks_folder(policy));
   if (!maps) return tl::unexpected(maps.error());
   const Holding total{kSlots, policy.memory_total.value_or(memory_quarter()), 16384};
-  SetUp up;
-  up.state = std::make_unique<BrokerState>(std::move(policy), accounts_of_host(), std::move(*maps), total);
-  BrokerState& state = *up.state;
-  auto program = egress_program_load(state.maps);
-  if (!program) return tl::unexpected(program.error());
-  up.program = std::move(*program);
+  auto made = std::make_unique<BrokerState>(std::move(policy), accounts_of_host(), std::move(*maps), total);
+  BrokerState& state = *made;
   for (const link::Choice& choice : *choices) {
     const auto number = static_cast<std::uint32_t>(state.boards.size());
     ServedBoard::Plan plan;
@@ -81,8 +76,7 @@ Result<SetUp> broker_set_up(Policy policy, const Named& named) {
       return state.grants.open(number, static_cast<std::uint8_t>(endpoint));
     };
     plan.ears.named = [named, number](NicId nic, const std::string& name) { named(number, nic, name); };
-    auto board =
-        ServedBoard::open(std::move(plan), {state.maps, up.program.get(), networks_folder(state.policy)});
+    auto board = ServedBoard::open(std::move(plan), {state.maps, networks_folder(state.policy)});
     if (!board) {
       log(LogLevel::error, "{}: {}", choice.interface.name, board.error().message);
       continue;
@@ -95,7 +89,7 @@ Result<SetUp> broker_set_up(Policy policy, const Named& named) {
                 "above what is missing");
   if (const std::size_t count = grants_adopt(state))
     log(LogLevel::summary, "{} open endpoints are taken up", count);
-  return up;
+  return made;
 }
 
 std::size_t broker_take_down(BrokerState& state) {

@@ -7,18 +7,13 @@
 #include <string>
 
 #include "base/expected.h"
-#include "base/own_fd.h"
 #include "tools/broker/broker_state.h"
 
 namespace omx::broker {
 
-// A broker that is ready to serve. `named` is told the names that the network gives.
+// Returns a broker that is ready to serve. `named` is told the names that the network gives.
 using Named = std::function<void(std::uint32_t board, NicId, const std::string&)>;
-struct SetUp {
-  std::unique_ptr<BrokerState> state;
-  OwnFd program;  // of the egress hooks
-};
-Result<SetUp> broker_set_up(Policy policy, const Named& named);
+Result<std::unique_ptr<BrokerState>> broker_set_up(Policy policy, const Named& named);
 
 // Takes down the boards without open endpoints. The next broker takes up the others. Returns how many
 // endpoints are open.
