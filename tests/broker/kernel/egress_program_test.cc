@@ -45,6 +45,35 @@ TEST(frame_bytes, nack_lib__has_its_source_before_the_destination) {
   EXPECT_EQ(at(frame, kNackLibSourceAt), kSource);
 }
 
+TEST(frame_bytes, pull_reply_and_nack_mcp__have_places_of_their_own) {
+  std::array<std::byte, 512> frame{};
+  wire::PullReply reply;
+  reply.src_endpoint = kSource;
+  reply.frame_length = 1;
+  EXPECT_EQ(wire::encode_pull_reply(frame.data(), {}, reply), kShortestPacket);
+  EXPECT_EQ(at(frame, kPullReplySourceAt), kSource);
+  frame.fill(std::byte{0});
+  wire::NackMcp nack;
+  nack.refusing_endpoint = kSource;
+  EXPECT_EQ(wire::encode_nack_mcp(frame.data(), {}, nack), kShortestPacket);
+  EXPECT_EQ(at(frame, kNackMcpSourceAt), kSource);
+}
+
+// The codec's own reader of sources agrees for every type that sealed sockets may send, and knows no others.
+TEST(frame_bytes, source__where_the_codec_reads_it) {
+  for (unsigned type = 0; type < 256; type++) {
+    std::array<std::byte, 64> frame{};
+    frame[kTypeAt] = static_cast<std::byte>(type);
+    const std::uint32_t place = type == 42   ? kPullReplySourceAt
+                                : type == 44 ? kNackLibSourceAt
+                                : type == 45 ? kNackMcpSourceAt
+                                             : kSourceAt;
+    frame[place] = std::byte{kSource};
+    const bool allowed = (type >= 35 && type <= 45) || type == 64 || type == 65;
+    EXPECT_EQ(wire::source_endpoint(frame), allowed ? kSource : -1) << type;
+  }
+}
+
 // Runs the program in the kernel on a frame with this mark. The frame has no socket that any grant knows.
 int verdict(const GrantMaps& maps, std::uint32_t mark, Unmarked unmarked = Unmarked::pass) {
   const auto program = egress_program_load(maps, unmarked);
