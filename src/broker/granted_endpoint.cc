@@ -20,6 +20,8 @@ namespace {
 
 // The endpoint's lock is held meanwhile, and the endpoint can do without these sockets.
 constexpr std::chrono::milliseconds kBriefly{200};
+// Systemd starts a broker that has ended within a second.
+constexpr std::chrono::seconds kLookPause{2};
 
 std::size_t page_bytes() {
   return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -63,6 +65,7 @@ Result<link::GrantedSockets::Data> GrantedEndpoint::data() {
     return fail(link::kFailure,
                 "the broker granted an endpoint without sockets; see its log (journalctl -u omxd)");
   classes_unmap();
+  revoked_ = false;
   if (const int error = classes_map(std::move(reply->descriptors[1])))
     return fail(link::kNoResources, fmt::format("cannot map the classes of a granted socket: {}; raise the "
                                                 "limit of memory (ulimit -v)",
@@ -77,23 +80,33 @@ Result<link::GrantedSockets::Data> GrantedEndpoint::data() {
   return data;
 }
 
-// Returns whether the broker that answers now knows the grant.
-bool GrantedEndpoint::connected() {
-  if (connection_ && connection_->alive()) return true;
+// Asks a broker that started meanwhile to take the grant up.
+GrantedEndpoint::Standing GrantedEndpoint::standing() {
+  if (revoked_) return Standing::revoked;
+  if (connection_ && connection_->alive()) return Standing::held;
   connection_.reset();
+  const auto now = std::chrono::steady_clock::now();
+  if (now < look_at_) return Standing::unknown;
+  look_at_ = now + kLookPause;
   auto connection = Connection::open(wish_.path);
-  if (!connection) return false;
-  connection_ = std::move(*connection);
-  if (const auto taken_up = connection_->ask(request(Kind::attach), kBriefly, map_.get()); !taken_up) {
-    log(LogLevel::info, "{}", taken_up.error().message);
-    connection_.reset();
-    return false;
+  if (!connection) return Standing::unknown;
+  const auto taken_up = connection->ask(request(Kind::attach), kBriefly, map_.get());
+  if (taken_up) {
+    connection_ = std::move(*connection);
+    return Standing::held;
   }
-  return true;
+  log(LogLevel::info, "{}", taken_up.error().message);
+  // Without an answer in time nothing is known.
+  revoked_ = !connection->late();
+  return revoked_ ? Standing::revoked : Standing::unknown;
+}
+
+bool GrantedEndpoint::withdrawn() {
+  return classes_ && standing() == Standing::revoked;
 }
 
 OwnFd GrantedEndpoint::another(SocketKind kind) {
-  if (!classes_ || !connected()) return {};
+  if (!classes_ || standing() != Standing::held || connection_->late()) return {};
   Request wanted = request(Kind::socket);
   wanted.socket = static_cast<std::uint32_t>(kind);
   auto reply = connection_->ask(wanted, kBriefly);

@@ -4,6 +4,7 @@
 // another socket is wanted.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,11 +31,14 @@ class GrantedEndpoint final : public link::GrantedSockets {
   Result<Data> data() override;
   OwnFd bulk() override { return another(SocketKind::bulk); }
   OwnFd wakeup() override { return another(SocketKind::wakeup); }
+  bool withdrawn() override;
   void take(Socket socket, std::optional<link::FrameClass> frames) override;
 
  private:
   Request request(Kind kind) const;
-  bool connected();
+  // The state of the grant, as far as it is known.
+  enum class Standing : std::uint8_t { held, unknown, revoked };
+  Standing standing();
   OwnFd another(SocketKind kind);
   int classes_map(OwnFd map);
   void classes_unmap();
@@ -42,7 +46,9 @@ class GrantedEndpoint final : public link::GrantedSockets {
   EndpointWish wish_;
   std::optional<Connection> connection_;
   std::uint64_t cookie_ = 0;  // of the data socket
-  OwnFd map_;                 // of the classes
+  bool revoked_ = false;
+  std::chrono::steady_clock::time_point look_at_{};  // when to look for a broker again
+  OwnFd map_;                                        // of the classes
   Classes* classes_ = nullptr;
   ForkMark mark_;
 };

@@ -23,16 +23,18 @@ enum class Outage : std::uint8_t {
   none,
   down,  // administratively
   no_carrier,
-  gone,        // removed, unplugged, or in another network namespace
-  replaced,    // another interface has its name, and not the MAC address that peers know
-  returned,    // it has its name and the MAC address that peers know, but another index: see
-               // InterfaceWatch::follow()
-  readdressed  // it has another MAC address than peers know
+  gone,         // removed, unplugged, or in another network namespace
+  replaced,     // another interface has its name, and not the MAC address that peers know
+  returned,     // it has its name and the MAC address that peers know, but another index: see
+                // InterfaceWatch::follow()
+  readdressed,  // it has another MAC address than peers know
+  withdrawn     // the sockets were granted by another process, which has revoked them
 };
 
 // Returns whether sockets that were bound to the interface receive nothing more.
 inline bool is_lost(Outage outage) {
-  return outage == Outage::gone || outage == Outage::replaced || outage == Outage::returned;
+  return outage == Outage::gone || outage == Outage::replaced || outage == Outage::returned ||
+         outage == Outage::withdrawn;
 }
 
 // Read the state of an interface; any socket will do as `fd`. Return 0 or errno (ENODEV: gone). A search by

@@ -33,8 +33,9 @@ bool become(uid_t uid) {
 // A user's process with an endpoint on each board, which does what it is told.
 class Job {
  public:
-  // Sends a frame from one endpoint to the other; asks for the bulk socket.
-  static constexpr char kFrame = 'f', kBulk = 'b';
+  // Sends a frame from one endpoint to the other; asks for the bulk socket; looks whether the sender's grant
+  // was withdrawn.
+  static constexpr char kFrame = 'f', kBulk = 'b', kWithdrawn = 'w';
 
   Job(const OmxdTest& test, uid_t uid) {
     int to[2], from[2];
@@ -80,6 +81,11 @@ class Job {
     for (char what = 0; here && there && ::read(in, &what, 1) == 1;) {
       if (what == kFrame) {
         tell(frame_passes(*here, 3, *there, 4));
+        continue;
+      }
+      if (what == kWithdrawn) {
+        here->interface().refresh();
+        tell(here->interface().outage() == link::Outage::withdrawn);
         continue;
       }
       there->bulk_path()->close();  // a path that was refused is tried again
@@ -219,6 +225,7 @@ TEST_F(OmxdTest, revoked__policy_that_is_read_again) {
   EXPECT_TRUE(becomes_true([&] { return log_says("the policy allows it no more"); })) << log();
   EXPECT_TRUE(becomes_true([&] { return grants_in_kernel() == 0; }));
   EXPECT_FALSE(job.ask(Job::kFrame));
+  EXPECT_TRUE(becomes_true([&] { return job.ask(Job::kWithdrawn); })) << "the program is told";
 }
 
 TEST_F(OmxdTest, policy__a_bad_file_changes_nothing) {
@@ -236,6 +243,7 @@ TEST_F(OmxdTest, life__jobs_survive_the_brokers_death_and_the_next_one_takes_the
   ASSERT_TRUE(job.ask(Job::kFrame));
   EXPECT_EQ(end(SIGKILL), -SIGKILL);
   EXPECT_TRUE(job.ask(Job::kFrame)) << "without a broker";
+  EXPECT_FALSE(job.ask(Job::kWithdrawn));
   EXPECT_FALSE(job.ask(Job::kBulk)) << "without a broker there is no further socket";
   start();
   EXPECT_TRUE(log_says("2 open endpoints are taken up")) << log();

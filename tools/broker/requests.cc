@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -309,7 +310,12 @@ void Requests::policy_set(Policy policy) {
     if (!state_.policy.may(grant.user, state_.boards[grant.board]->plan().choice)) refused.push_back(slot);
     rate_number(grant.user);
   }
-  for (const std::uint32_t slot : refused) end(state_.grants.all().at(slot), "the policy allows it no more");
+  for (const std::uint32_t slot : refused) {
+    const GrantEntry& grant = state_.grants.all().at(slot);
+    // The process learns by this that it has nothing any more.
+    if (grant.connection >= 0) ::shutdown(grant.connection, SHUT_RDWR);
+    end(grant, "the policy allows it no more");
+  }
 }
 
 }  // namespace omx::broker

@@ -23,6 +23,11 @@ bool PacketInterface::refresh() {
 
   InterfaceState& state = socket_.state();
   now_ = state;
+  if (socket_.granted() && socket_.granted()->withdrawn()) {
+    outage_ = Outage::withdrawn;
+    state.up = state.running = false;
+    return false;
+  }
   // The kernel unbinds the sockets of an interface that is removed. The interface may come back under its old
   // index, as from a container's network. Another interface may also get that index.
   const bool removed = !packet_socket_bound(data, state.index);

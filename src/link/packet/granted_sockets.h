@@ -33,6 +33,8 @@ class GrantedSockets {
   // Asks for a socket beside the data socket that takes nothing yet. Not open when it cannot be had.
   virtual OwnFd bulk() = 0;
   virtual OwnFd wakeup() = 0;
+  // Returns whether the grant was revoked. Cheap enough for once a second.
+  virtual bool withdrawn() = 0;
   // Chooses which frames of the endpoint a socket takes. nullopt: none.
   virtual void take(Socket socket, std::optional<FrameClass> frames) = 0;
 };

@@ -59,6 +59,11 @@ std::string outage_text(const OutageFacts& f) {
           "the MAC address of {0} is {1} now; peers know this program by {2}, so nothing comes: ip link "
           "set dev {0} address {2}, or restart the program",
           f.interface, mac_format(f.now.nic), mac_format(f.known));
+    case Outage::withdrawn:
+      return fmt::format(
+          "the broker of this host has withdrawn this endpoint of {}, so nothing leaves or comes any more: "
+          "ask the administrator (broker.conf), and restart the program",
+          f.interface);
   }
   return {};
 }

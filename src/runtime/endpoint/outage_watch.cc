@@ -19,7 +19,9 @@ using link::Outage;
 std::string OutageWatch::board_follow(link::Transport& its_link, Board& board, Claim& claim) {
   const std::uint32_t index = its_link.interface().now().index;
   Claim fresh;
-  if (index != board.interface.index) {
+  // A granted board is known by the index of its NIC, and the link sees a macvlan.
+  const bool moved = !board.granted() && index != board.interface.index;
+  if (moved) {
     auto claimed = claim_try(index, core_.id);
     if (!claimed) return claimed.error().message;
     if (!claimed->held()) return claim_busy(index, core_.id).message + " meanwhile; end that one";
@@ -27,7 +29,7 @@ std::string OutageWatch::board_follow(link::Transport& its_link, Board& board, C
   }
   if (const int error = its_link.interface().follow())
     return error == EOPNOTSUPP ? std::string("restart it") : std::string(std::strerror(error));
-  board.interface.index = index;
+  if (moved) board.interface.index = index;
   if (fresh.held()) claim = std::move(fresh);
   return {};
 }

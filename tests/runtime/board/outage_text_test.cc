@@ -38,6 +38,8 @@ TEST(outage_text, waits_only_where_that_is_true) {
               AllOf(HasSubstr("restart the program then"), Not(HasSubstr("wait"))));
   for (const Outage lasting : {Outage::replaced, Outage::returned, Outage::readdressed})
     EXPECT_THAT(text(lasting), Not(HasSubstr("wait")));
+  EXPECT_THAT(text(Outage::withdrawn),
+              AllOf(HasSubstr("withdrawn this endpoint of eth0"), Not(HasSubstr("wait"))));
   EXPECT_EQ(text(Outage::none, false, true, true), "eth0 is up again");
 }
 
