@@ -13,6 +13,7 @@
 #include "tools/command.h"
 #include "tools/host/cmd_check.h"
 #include "tools/host/cmd_prepare_binding.h"
+#include "tools/host/cmd_run.h"
 #include "tools/host/cmd_steer.h"
 #include "tools/host/cmd_tune.h"
 #include "tools/info/cmd_info.h"
@@ -88,6 +89,7 @@ int main(int argc, char** argv) {
       omx::tools::prepare_binding_command(root),
       omx::tools::steer_command(root),
       omx::tools::capture_command(root),
+      omx::tools::run_command(root),
       help_command(root, topic),
   };
   std::vector<char*> arguments(argv, argv + argc);

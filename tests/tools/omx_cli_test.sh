@@ -13,7 +13,7 @@ test_plain() {
   expect 0 'Usage: omx' "$omx" help
   expect 0 'Usage: omx' "$omx" --help
   local command
-  for command in info perf counters top dump peers check tune prepare-binding steer capture help; do
+  for command in info perf counters top dump peers check tune prepare-binding steer capture run help; do
     expect 0 "Usage: omx $command" "$omx" help "$command"
     expect 0 'Usage: ' "$omx" "$command" --help
     expect 0 "^  $command " "$omx" help
