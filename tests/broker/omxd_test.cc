@@ -253,7 +253,7 @@ TEST_F(OmxdTest, life__jobs_survive_the_brokers_death_and_the_next_one_takes_the
     EXPECT_EQ(link_open("v0", 3, &why), nullptr);
     EXPECT_NE(why.find("held by process"), std::string::npos) << why;
   });
-  EXPECT_TRUE(job.ask(Job::kBulk)) << "the grant is taken up again";
+  EXPECT_TRUE(becomes_true([&] { return job.ask(Job::kBulk); })) << "the grant is taken up again";
   EXPECT_TRUE(job.ask(Job::kFrame));
   job.end();
   EXPECT_TRUE(becomes_true([&] { return grants_in_kernel() == 0; })) << log();

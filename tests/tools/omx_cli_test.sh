@@ -75,6 +75,8 @@ test_plain() {
   expect 2 'excludes' "$omx" capture -b 0 -i lo
   expect 2 '--write: it must not be empty' "$omx" capture -w ""
 
+  expect 2 'omx run: name a program' "$omx" run
+  expect 1 'omx run: cannot start /nonexistent: No such file' "$omx" run -- /nonexistent
   expect 2 'file: it must not be empty; - is' "$omx" prepare-binding ""
 
   # Settings are checked before anything else, so these tests need no network.

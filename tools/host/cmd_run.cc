@@ -60,8 +60,9 @@ Command run_command(CLI::App& root) {
   app->footer(
       "omx run -- PROGRAM... The command needs the capability itself: setcap cap_net_raw+ep on a copy of "
       "it.");
-  app->prefix_command();
-  return {app, [app] { return run(app->remaining()); }};
+  auto words = std::make_shared<std::vector<std::string>>();
+  app->add_option("program", *words, "the program and its arguments, behind --");
+  return {app, [words] { return run(*words); }};
 }
 
 }  // namespace omx::tools

@@ -53,8 +53,8 @@ class udp_link : public testing::Test {
   bool isolated_ = false;
 };
 
-// A handler of the application runs inside on_frame(), without the endpoint's lock. Meanwhile other threads ask
-// whether something is there.
+// A handler of the application runs inside on_frame(), without the endpoint's lock. Meanwhile other threads
+// ask whether something is there.
 struct Interrupted : Collector {
   void on_frame(wire::Frame frame) override {
     const Bytes before(frame.begin(), frame.end());
