@@ -76,9 +76,11 @@ struct Answer {
   std::uint32_t slot_bytes = 0, block_bytes = 0, blocks = 0,
                 slots_per_block = 0;  // open: the ring's geometry
   std::uint64_t nic = 0;              // name: whose name; open: the board's
-  char text[kTextBytes] = {};         // a sentence for people when refused; the name itself for `name`
+  std::uint32_t by_broker = 0;        // name: 1 if a broker answered for the NIC
+  std::uint32_t spare = 0;
+  char text[kTextBytes] = {};  // a sentence for people when refused; the name itself for `name`
 };
-static_assert(sizeof(Answer) == 552);
+static_assert(sizeof(Answer) == 560);
 
 // The part of an endpoint's frames that each of its sockets takes. The process writes it, and the sockets'
 // filters read it. Whatever it holds, only frames for the endpoint pass.

@@ -46,12 +46,13 @@ bool NamesAsked::ask(NicId nic) {
   return connection_.send(request);
 }
 
-void NamesAsked::receive(const std::function<void(NicId, const std::string&)>& take) {
+std::vector<NamesAsked::Name> NamesAsked::receive() {
+  std::vector<Name> names;
   for (;;) {
     const auto reply = connection_.take(Kind::name);
-    if (!reply) return;
-    const std::string name = text_load(reply->answer.text);
-    if (!name.empty()) take(reply->answer.nic, name);
+    if (!reply) return names;
+    const Answer& answer = reply->answer;
+    names.push_back({answer.nic, text_load(answer.text), answer.by_broker != 0});
   }
 }
 

@@ -34,8 +34,13 @@ class NamesAsked {
   static Result<NamesAsked> open(const std::string& path, const std::string& interface);
   // Asks for the name of a NIC, or of all NICs with kBroadcastNic. Returns false when the broker is gone.
   bool ask(NicId nic);
-  // Hands over the names that have come.
-  void receive(const std::function<void(NicId, const std::string&)>& take);
+  struct Name {
+    NicId nic = 0;
+    std::string name;
+    bool by_broker = false;  // a broker answered for the NIC
+  };
+  // Returns the names that have come.
+  std::vector<Name> receive();
   int descriptor() const { return connection_.descriptor(); }
 
  private:

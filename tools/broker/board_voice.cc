@@ -66,9 +66,13 @@ void BoardVoice::receive() {
 void BoardVoice::on_frame(wire::Frame frame) {
   wire::Head head;
   if (wire::decode_head(frame, head) != wire::Drop::none || !responder_.on_frame(frame)) return;
-  if (head.type != wire::PacketType::host_reply) return;
-  if (const auto peer = peers_.find(head.src); peer && !peer->name.empty())
-    ears_.named(peer->nic, peer->name);
+  wire::HostReply reply;
+  if (head.type != wire::PacketType::host_reply || head.dst != board_.interface.nic ||
+      wire::decode_host_reply(frame, reply) != wire::Drop::none)
+    return;
+  const auto peer = peers_.find(head.src);  // learned if the name is one
+  if (peer && !peer->name.empty())
+    ears_.named({peer->nic, peer->name, reply.src_dst_peer_index == runtime::kBrokerIndex});
 }
 
 }  // namespace omx::broker

@@ -17,11 +17,16 @@ namespace omx::broker {
 
 class BoardVoice final : private link::FrameHandler {
  public:
+  struct Name {
+    NicId nic = 0;
+    std::string name;
+    bool by_broker = false;  // a broker answered for the NIC
+  };
   // `open` returns whether an endpoint of the board is open. `named` is told each name that the network
   // gives.
   struct Ears {
     std::function<bool(std::uint32_t endpoint)> open;
-    std::function<void(NicId, const std::string&)> named;
+    std::function<void(const Name&)> named;
   };
 
   // Opens the voice in the network namespace of the calling thread.

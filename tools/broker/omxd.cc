@@ -51,10 +51,9 @@ int serve(Policy policy, const std::string& file) {
   auto seal = Seal::enter();
   if (!seal) return failed(seal.error());
   Service* service = nullptr;
-  auto up = broker_set_up(std::move(policy),
-                          [&service](std::uint32_t board, omx::NicId nic, const std::string& name) {
-                            if (service) service->named(board, nic, name);
-                          });
+  auto up = broker_set_up(std::move(policy), [&service](std::uint32_t board, const BoardVoice::Name& name) {
+    if (service) service->named(board, name);
+  });
   if (!up) return failed(up.error());
   Service loop(**up, listener->take(), file);
   service = &loop;

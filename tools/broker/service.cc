@@ -78,10 +78,11 @@ void Service::orphans_watch() {
   }
 }
 
-void Service::named(std::uint32_t board, NicId nic, const std::string& name) {
+void Service::named(std::uint32_t board, const BoardVoice::Name& name) {
   Answer answer;
-  answer.nic = nic;
-  text_store(answer.text, name);
+  answer.nic = name.nic;
+  answer.by_broker = name.by_broker ? 1 : 0;
+  text_store(answer.text, name.name);
   for (const auto& [fd, client] : clients_) {
     if (client->listens == board) answer_send(*client, Kind::name, answer);
   }

@@ -32,7 +32,7 @@ class Service {
   // Serves until SIGTERM or SIGINT.
   void run();
   // Tells a client that waits for names of a board what the network answered.
-  void named(std::uint32_t board, NicId nic, const std::string& name);
+  void named(std::uint32_t board, const BoardVoice::Name& name);
 
  private:
   bool watch(int fd);

@@ -75,7 +75,7 @@ Result<std::unique_ptr<BrokerState>> broker_set_up(Policy policy, const Named& n
     plan.ears.open = [&state, number](std::uint32_t endpoint) {
       return state.grants.open(number, static_cast<std::uint8_t>(endpoint));
     };
-    plan.ears.named = [named, number](NicId nic, const std::string& name) { named(number, nic, name); };
+    plan.ears.named = [named, number](const BoardVoice::Name& name) { named(number, name); };
     auto board = ServedBoard::open(std::move(plan), {state.maps, networks_folder(state.policy)});
     if (!board) {
       log(LogLevel::error, "{}: {}", choice.interface.name, board.error().message);

@@ -12,7 +12,7 @@
 namespace omx::broker {
 
 // Returns a broker that is ready to serve. `named` is told the names that the network gives.
-using Named = std::function<void(std::uint32_t board, NicId, const std::string&)>;
+using Named = std::function<void(std::uint32_t board, const BoardVoice::Name&)>;
 Result<std::unique_ptr<BrokerState>> broker_set_up(Policy policy, const Named& named);
 
 // Takes down the boards without open endpoints. The next broker takes up the others. Returns how many

@@ -110,7 +110,7 @@ void BoardResponder::reply(const wire::Head& to, const wire::HostQuery& query) {
   const wire::Head reply_head{to.src, board_.interface.nic, query.src_dst_peer_index,
                               wire::PacketType::host_reply};
   wire::HostReply packet;
-  packet.src_dst_peer_index = kOurIndex;
+  packet.src_dst_peer_index = open_ ? kBrokerIndex : kOurIndex;
   packet.magic = query.magic;
   packet.name = board_.hostname.c_str();
   packet.name_length =

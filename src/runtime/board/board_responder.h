@@ -24,6 +24,10 @@ namespace omx::runtime {
 std::size_t connect_refuse(std::byte* out, const wire::Head& request, const wire::Connect& connect,
                            std::uint32_t endpoints_max);
 
+// The peer index in a broker's HOST_REPLY, so that processes that use brokers prefer it. No other receiver
+// looks at it.
+inline constexpr std::uint16_t kBrokerIndex = 1;
+
 class BoardResponder {
  public:
   // All arguments must outlive the responder. Answers go to the sink; the caller flushes it.
@@ -36,8 +40,8 @@ class BoardResponder {
   // Returns false when the frame does not concern the responder.
   bool on_frame(wire::Frame frame);
 
-  // Makes this responder answer for the board alone, without a claim. `open` returns whether a process has an
-  // endpoint open.
+  // Makes this responder, a broker's, answer for the board alone, without a claim. `open` returns whether a
+  // process has an endpoint open.
   void alone(std::function<bool(std::uint32_t endpoint)> open) { open_ = std::move(open); }
 
   // Gives the claims up, because the board's interface has another index now.

@@ -17,6 +17,7 @@ namespace omx::runtime {
 namespace {
 
 constexpr int kMxNoDev = 5;
+constexpr std::uint32_t kMacvlans = 0x40000000;  // no interface has such an index
 
 // Describes an offered board as an interface. In a container the interface itself may not be there.
 link::Interface interface_of(const broker::BoardOffer& offer, const std::vector<link::Interface>& own) {
@@ -26,7 +27,9 @@ link::Interface interface_of(const broker::BoardOffer& offer, const std::vector<
   link::Interface interface;
   if (here != own.end()) interface = *here;
   interface.name = offer.interface;
-  interface.index = offer.ifindex;
+  // Endpoints are claimed by this number. A macvlan of the broker is another board than its NIC, where root
+  // may have endpoints.
+  interface.index = offer.trusted ? offer.ifindex : kMacvlans | offer.ifindex;
   interface.nic = offer.nic;
   interface.mtu = offer.mtu;
   interface.up = offer.up;

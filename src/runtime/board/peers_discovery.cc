@@ -70,7 +70,9 @@ class OwnAsker final : public Asker, private link::FrameHandler {
   bool answers_;
 };
 
-// The broker of this host, which asks for this process.
+// The broker of this host, which asks for this process. A host may answer twice with one name: its broker,
+// and a process that sends raw frames by itself. This process means the broker's board, where users'
+// endpoints are, so the other answer waits a moment.
 class BrokerAsker final : public Asker {
  public:
   BrokerAsker(broker::NamesAsked names, PeerTable& peers) : names_(std::move(names)), peers_(peers) {}
@@ -79,13 +81,31 @@ class BrokerAsker final : public Asker {
   void announce(std::uint32_t) override {}  // the broker sees to legacy hosts
   void flush() override {}
   void receive() override {
-    names_.receive([this](NicId nic, const std::string& name) { peers_.learn(nic, name); });
+    const TimeNs now = clock_now();
+    for (broker::NamesAsked::Name& name : names_.receive()) {
+      if (name.by_broker)
+        peers_.learn(name.nic, name.name);
+      else
+        waiting_.push_back({now + kPreference, std::move(name)});
+    }
+    std::erase_if(waiting_, [&](const Waiting& waiting) {
+      if (now < waiting.until) return false;
+      if (!peers_.find(waiting.name.name)) peers_.learn(waiting.name.nic, waiting.name.name);
+      return true;
+    });
   }
   int descriptor() const override { return names_.descriptor(); }
 
  private:
+  static constexpr TimeNs kPreference = 5 * protocol::kMillisecond;
+  struct Waiting {
+    TimeNs until = 0;
+    broker::NamesAsked::Name name;
+  };
+
   broker::NamesAsked names_;
   PeerTable& peers_;
+  std::vector<Waiting> waiting_;
 };
 
 using Askers = std::vector<std::unique_ptr<Asker>>;

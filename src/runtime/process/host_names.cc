@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/number.h"
 #include "base/text.h"
+#include "broker/board_mac.h"
 #include "runtime/board/ip_names.h"
 #include "runtime/board/peers_discovery.h"
 #include "runtime/board/resolver.h"
@@ -14,6 +17,8 @@ namespace omx::runtime {
 namespace {
 
 constexpr int kMxHostNotFound = 28;
+// A broker answers within a millisecond, except on a busy host.
+constexpr std::uint32_t kBrokerMs = 250;
 
 // Returns a board for "localhost" or "localhost:N". These names mean our boards even if the loopback
 // interface is none of them.
@@ -75,11 +80,30 @@ const Board* HostNames::board_named(const std::string& name) {
   return nullptr;
 }
 
+// Returns the board that the broker of a NIC's host serves on that NIC. Returns the NIC itself if this
+// process does not use brokers, or if that host has none.
+NicId HostNames::board_of_broker(NicId nic) {
+  if (!boards_granted(boards_.found())) return nic;
+  const NicId board = broker::board_mac(nic);
+  const auto known = [&] {
+    const auto peer = peers_.find(board);
+    return peer && !peer->name.empty();
+  };
+  if (known()) return board;
+  Settings settings = settings_;
+  settings.discovery_ms = std::min(settings.discovery_ms, kBrokerMs);
+  if (settings.discovery_ms == 0) return nic;
+  const auto asked =
+      peers_discover(boards_.found(), settings, peers_, {board, known, [this] { endpoints_.help(); }});
+  return asked.value_or(false) ? board : nic;
+}
+
 // Finds a host at one of its addresses. By UDP that is the first one in the resolver's order.
 Result<NicFound> HostNames::host_at_any(std::span<const link::Ip> ips, const std::string& hostname) {
   if (!boards_by_udp(boards_.found())) {
     const IpPatience patience{settings_.discovery_ms, [this] { endpoints_.help(); }};
     auto found = nic_by_ip(boards_.found(), ips, hostname, ip_facts_of_kernel(), patience);
+    if (found && !boards_.of(found->nic)) found->nic = board_of_broker(found->nic);
     if (found && found->ip && !boards_.of(found->nic)) ip_of_nic_told(found->nic, *found->ip);
     return found;
   }

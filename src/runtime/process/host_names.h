@@ -39,6 +39,7 @@ class HostNames {
 
  private:
   const Board* board_by_own_name(const std::string& hostname) const;
+  NicId board_of_broker(NicId nic);
   Result<NicFound> host_at_any(std::span<const link::Ip> ips, const std::string& hostname);
   Result<NicFound> host_find_by_udp(const std::string& hostname);
   Result<NicFound> host_find_by_frames(const std::string& hostname);

@@ -9,15 +9,10 @@
 
 #include "base/expected.h"
 #include "base/mac.h"
+#include "broker/board_mac.h"
 #include "tools/broker/kernel/private_network.h"
 
 namespace omx::broker {
-
-// Returns the address of the macvlan of a NIC: the NIC's with the first octet changed, marked as a local one.
-// Every host computes the same.
-constexpr NicId board_mac(NicId nic) {
-  return (nic ^ (NicId{0xA8} << 40)) | (NicId{0x02} << 40);
-}
 
 // How frames are shared with the NIC. `apart`: the macvlan has its own address, and other macvlans of the NIC
 // do not reach it. `whole`: all frames of the NIC go to the macvlan, and the host has no network by the NIC.
