@@ -29,7 +29,7 @@ server() {
   $LAB exec h2 -- "$@" "$omx" perf --once >"$log" 2>&1 &
   served=$!
   for _ in $(seq 500); do
-    grep -q 'waiting for clients' "$log" && return 0
+    grep -qs 'waiting for clients' "$log" && return 0
     sleep 0.02
   done
   fail "no server: $(cat "$log")"
@@ -51,6 +51,13 @@ $LAB exec h1 -- "${user[@]}" env OMX_BROKER=/nowhere "$omx" info | grep -q 'no b
   fail "omx info without a broker"
 $LAB exec h1 -- "${user[@]}" env OMX_BROKER=off "$omx" info | grep -q 'broker (OMX_BROKER=off): not asked' ||
   fail "omx info with OMX_BROKER=off"
+
+echo "omxd --grants"
+server "$work/server" "${user[@]}"
+$LAB exec h2 -- "$OMXD" --config /dev/shm/broker/policy --socket /dev/shm/broker/socket --grants >"$work/grants" 2>&1
+grep -Eq '^(nobody \()?65534\)? +[0-9]+ eth0 +0 ' "$work/grants" || fail "omxd --grants: $(cat "$work/grants")"
+client h2
+wait $served
 
 for name in h2 h2:0 10.77.0.2 aa:4f:4d:58:00:02; do
   echo "a user finds the other host by $name"

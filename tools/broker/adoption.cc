@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "link/packet/packet_ring.h"
 #include "netdev/bpf_call.h"
+#include "netdev/open_failure.h"
 #include "tools/broker/client.h"
 #include "tools/broker/kernel/egress_hook.h"
 
@@ -68,14 +69,23 @@ bool adopt(BrokerState& state, std::uint32_t slot, const Grant& grant,
 
 }  // namespace
 
-Result<GrantMaps> maps_adopt(const std::vector<link::Choice>& boards, const std::string& networks) {
+Result<GrantMaps> maps_find(const std::vector<link::Choice>& boards, const std::string& networks) {
+  Failure failure{link::kNoDevice, "no broker has served this host since it started"};
   for (const link::Choice& board : boards) {
     const OwnFd program = program_find(board.interface, networks);
     if (!program.open()) continue;
     auto maps = grant_maps_of(program.get());
     if (maps) return maps;
-    log(LogLevel::warn, "{}; endpoints that are open now go silent", maps.error().message);
+    failure = maps.error();
   }
+  return tl::unexpected(failure);
+}
+
+Result<GrantMaps> maps_adopt(const std::vector<link::Choice>& boards, const std::string& networks) {
+  auto maps = maps_find(boards, networks);
+  if (maps) return maps;
+  if (maps.error().mx_code != link::kNoDevice)
+    log(LogLevel::warn, "{}; endpoints that are open now go silent", maps.error().message);
   return grant_maps_make();
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "tools/broker/grants_print.h"
 #include "tools/broker/kernel/seal.h"
 #include "tools/broker/listener.h"
 #include "tools/broker/policy_file.h"
@@ -73,10 +74,11 @@ int serve(Policy policy, const std::string& file) {
 int main(int argc, char** argv) {
   CLI::App app("gives ordinary users raw Ethernet frames of Open-MX", "omxd");
   std::string file, socket;
-  bool clean = false, check = false;
+  bool clean = false, check = false, grants = false;
   app.add_option("--config", file, "the policy's file (default: /etc/open-mx/broker.conf)");
   app.add_option("--socket", socket, "where to listen (default: as the policy says, or systemd's socket)");
   app.add_flag("--clean", clean, "remove what brokers left behind; open endpoints go silent");
+  app.add_flag("--grants", grants, "show who has which endpoint, and what was sent");
   app.add_flag("--check", check, "only read the policy, and say what is wrong with it");
   app.set_version_flag("--version", OMX_VERSION);
   try {
@@ -95,6 +97,12 @@ int main(int argc, char** argv) {
         {1,
          "the broker needs root, or the capabilities of omxd.service; start it with \"systemctl start "
          "omxd.socket\""});
+  if (grants) {
+    const auto text = grants_text(*policy);
+    if (!text) return failed(text.error());
+    fmt::print("{}", *text);
+    return 0;
+  }
   if (clean) return broker_clean(*policy) ? 0 : kFailed;
   return serve(std::move(*policy), file);
 }

@@ -34,11 +34,6 @@ std::string board_hostname(std::uint32_t number) {
   return std::string(name).substr(0, kNameBytes - 1 - suffix.size()) + suffix;
 }
 
-// Returns the folder of the private networks, which lies beside the socket.
-std::string networks_folder(const Policy& policy) {
-  return policy.socket.path.substr(0, policy.socket.path.rfind('/')) + "/net";
-}
-
 std::vector<std::string> networks_list(const std::string& path) {
   std::vector<std::string> names;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
@@ -54,6 +49,10 @@ bool report(const Result<void>& done) {
 }
 
 }  // namespace
+
+std::string networks_folder(const Policy& policy) {
+  return policy.socket.path.substr(0, policy.socket.path.rfind('/')) + "/net";
+}
 
 Result<std::unique_ptr<BrokerState>> broker_set_up(Policy policy, const Named& named) {
   auto choices = policy.boards_choose(link::interfaces_list());

@@ -15,6 +15,9 @@ namespace omx::broker {
 using Named = std::function<void(std::uint32_t board, const BoardVoice::Name&)>;
 Result<std::unique_ptr<BrokerState>> broker_set_up(Policy policy, const Named& named);
 
+// Returns the folder of the private networks, which lies beside the socket.
+std::string networks_folder(const Policy& policy);
+
 // Takes down the boards without open endpoints. The next broker takes up the others. Returns how many
 // endpoints are open.
 std::size_t broker_take_down(BrokerState& state);
