@@ -18,7 +18,7 @@ broker_check() {
   [ "$(command -v omxd)" = /usr/sbin/omxd ]
   omxd --help >/dev/null
   getent group open-mx >/dev/null || { echo "the package did not make the group open-mx"; exit 1; }
-  grep -q '^ExecStart=/usr/sbin/omxd ' /usr/lib/systemd/system/omxd.service || { echo "omxd.service does not start omxd"; exit 1; }
+  grep -q '^ExecStart=/usr/sbin/omxd$' /usr/lib/systemd/system/omxd.service || { echo "omxd.service does not start omxd"; exit 1; }
   if command -v systemd-analyze >/dev/null; then
     # Says nothing of units without mistakes. Others of this system may have some.
     systemd-analyze verify --man=no omxd.socket omxd.service >units 2>&1 || true

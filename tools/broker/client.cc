@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/broker/client.h"
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <algorithm>

@@ -49,11 +49,11 @@ void Grants::end(const GrantEntry& grant) {
 }
 
 std::vector<KeptSocket> Grants::forget(std::uint32_t board, const std::vector<std::uint64_t>& living) {
-  const auto gone = std::ranges::stable_partition(kept_, [&](const KeptSocket& socket) {
+  const auto gone = std::stable_partition(kept_.begin(), kept_.end(), [&](const KeptSocket& socket) {
     return socket.board != board || std::ranges::find(living, socket.cookie) != living.end();
   });
-  std::vector<KeptSocket> forgotten(gone.begin(), gone.end());
-  kept_.erase(gone.begin(), gone.end());
+  std::vector<KeptSocket> forgotten(gone, kept_.end());
+  kept_.erase(gone, kept_.end());
   return forgotten;
 }
 
