@@ -90,7 +90,7 @@ GrantedEndpoint::Standing GrantedEndpoint::standing() {
   look_at_ = now + kLookPause;
   auto connection = Connection::open(wish_.path);
   if (!connection) return Standing::unknown;
-  const auto taken_up = connection->ask(request(Kind::attach), kBriefly, map_.get());
+  const auto taken_up = connection->ask(request(Kind::attach), kBriefly);
   if (taken_up) {
     connection_ = std::move(*connection);
     return Standing::held;

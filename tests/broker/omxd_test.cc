@@ -168,7 +168,7 @@ TEST_F(OmxdTest, policy__a_user_who_is_not_named_gets_a_sentence) {
 }
 
 TEST_F(OmxdTest, policy__quota_of_endpoints_and_memory) {
-  start("users = *\nboards = v0\nendpoints = 2\nmemory = 1M\n");
+  start("users = *\nboards = v0\nendpoints = 2\nmemory = 64M\n");
   as_user(kAlice, [&] {
     std::string why;
     auto first = link_open("v0", 1);
@@ -301,108 +301,6 @@ TEST_F(OmxdTest, life__the_nic_changes_and_comes_back) {
     ASSERT_TRUE(here && there);
     EXPECT_TRUE(frame_passes(*here, 3, *there, 4));
   });
-}
-
-// --- hostile clients ---
-
-OwnFd connect_raw(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  OwnFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  return fd;
-}
-
-bool closed_by_broker(const OwnFd& fd) {
-  return becomes_true([&] {
-    char byte;
-    const ssize_t got = ::recv(fd.get(), &byte, 1, MSG_DONTWAIT);
-    return got == 0 || (got < 0 && errno == ECONNRESET);
-  });
-}
-
-TEST_F(OmxdTest, hostile__half_open_connections_are_closed) {
-  start("users = *\nboards = v0\nrequest_timeout_ms = 100\n");
-  const std::size_t before = broker_descriptors();
-  as_user(kAlice, [&] {
-    std::vector<OwnFd> silent;
-    for (int i = 0; i < 50; i++) silent.push_back(connect_raw(socket()));
-    for (const OwnFd& fd : silent) EXPECT_TRUE(closed_by_broker(fd));
-  });
-  EXPECT_TRUE(becomes_true([&] { return broker_descriptors() == before; }));
-}
-
-TEST_F(OmxdTest, hostile__a_user_cannot_take_all_connections) {
-  start("users = *\nboards = v0\nconnections = 10\n");
-  as_user(kAlice, [&] {
-    std::vector<OwnFd> many;
-    for (int i = 0; i < 200; i++) many.push_back(connect_raw(socket()));
-    const auto offers = boards_offered(socket());
-    ASSERT_FALSE(offers);
-    EXPECT_NE(offers.error().message.find("10 of 10 connections"), std::string::npos)
-        << offers.error().message;
-  });
-  as_user(kBob, [&] { EXPECT_TRUE(boards_offered(socket())); });
-}
-
-TEST_F(OmxdTest, hostile__requests_of_any_bytes) {
-  start("users = *\nboards = v0,v1\nconnections = 1000\n");
-  const std::size_t before = broker_descriptors();
-  as_user(kAlice, [&] {
-    std::mt19937 random(1);
-    for (int i = 0; i < 60; i++) {
-      const OwnFd fd = connect_raw(socket());
-      Request request = request_of(static_cast<Kind>(random() % 8), random() % 2 ? "v0" : "v1");
-      request.endpoint = static_cast<std::uint32_t>(random() % 4 ? random() % 256 : random());
-      request.ring_frames = static_cast<std::uint32_t>(random());
-      request.ring_bytes = static_cast<std::uint32_t>(random() % 3 ? random() % 100000 : random());
-      request.socket = static_cast<std::uint32_t>(random() % 4);
-      request.nic = random();
-      request.cookie = random();
-      auto* const bytes = reinterpret_cast<unsigned char*>(&request);
-      for (unsigned damage = random() % 3; damage > 0; damage--)
-        bytes[random() % sizeof request] = static_cast<unsigned char>(random());
-      const std::size_t length = random() % 8 ? sizeof request : random() % sizeof request;
-      ::send(fd.get(), bytes, length, MSG_NOSIGNAL);
-      if (random() % 2) {
-        pollfd answer{fd.get(), POLLIN, 0};
-        ::poll(&answer, 1, 1000);
-      }
-    }
-  });
-  as_user(kBob, [&] { EXPECT_TRUE(boards_offered(socket())); });
-  EXPECT_TRUE(becomes_true([&] { return broker_descriptors() == before && grants_in_kernel() == 0; }))
-      << log();
-}
-
-TEST_F(OmxdTest, hostile__descriptors_that_come_with_requests_are_closed) {
-  start();
-  const std::size_t before = broker_descriptors();
-  as_user(kAlice, [&] {
-    const OwnFd fd = connect_raw(socket());
-    const Request request = request_of(Kind::boards, "");
-    iovec piece{const_cast<Request*>(&request), sizeof request};
-    alignas(cmsghdr) char control[CMSG_SPACE(64 * sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &piece;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr* const part = CMSG_FIRSTHDR(&message);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(64 * sizeof(int));
-    std::memset(CMSG_DATA(part), 0, 64 * sizeof(int));  // standard input, 64 times
-    for (int i = 0; i < 20; i++) {
-      EXPECT_EQ(::sendmsg(fd.get(), &message, 0), static_cast<ssize_t>(sizeof request));
-      pollfd answer{fd.get(), POLLIN, 0};
-      EXPECT_EQ(::poll(&answer, 1, 10'000), 1);
-      char bytes[4096];
-      EXPECT_GT(::recv(fd.get(), bytes, sizeof bytes, 0), 0);
-    }
-  });
-  EXPECT_TRUE(becomes_true([&] { return broker_descriptors() == before; }));
 }
 
 // 1,000 endpoints are opened and closed by 8 processes of 3 users. Some processes are killed.

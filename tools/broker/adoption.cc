@@ -13,6 +13,7 @@
 #include "netdev/bpf_call.h"
 #include "netdev/open_failure.h"
 #include "tools/broker/client.h"
+#include "tools/broker/kernel/ebpf_load.h"
 #include "tools/broker/kernel/egress_hook.h"
 
 namespace omx::broker {
@@ -57,6 +58,8 @@ bool adopt(BrokerState& state, std::uint32_t slot, const Grant& grant,
   entry.pid = static_cast<pid_t>(grant.pid);
   entry.started = grant.started;
   entry.cookie = grant.cookie;
+  entry.classes = ebpf_array_by_id(grant.classes, sizeof(Classes));
+  state.rates.adopt(grant.uid, grant.user);
   entry.process = std::move(process);
   // The grant counts, even beyond a limit that was lowered meanwhile.
   Limits any;

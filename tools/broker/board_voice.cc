@@ -16,7 +16,7 @@ namespace omx::broker {
 namespace {
 // Endpoint ids end at 255, and OMX_ENDPOINTS_MAX is a setting of programs.
 constexpr std::uint32_t kEndpoints = 256;
-constexpr std::size_t kFramesAtOnce = 64;
+constexpr std::size_t kFramesAtOnce = 64, kQuestionsAtOnce = 64;
 }  // namespace
 
 BoardVoice::BoardVoice(const runtime::Board& board, Ears ears, std::unique_ptr<link::Transport> link)
@@ -46,8 +46,9 @@ void BoardVoice::ask(NicId nic) {
   responder_.query(nic);
   if (nic == kBroadcastNic) {
     // Legacy hosts answer only a question to their own address.
+    std::size_t asked = 0;
     for (const runtime::Peer& peer : peers_.all()) {
-      if (peer.name.empty()) responder_.query(peer.nic);
+      if (peer.name.empty() && asked++ < kQuestionsAtOnce) responder_.query(peer.nic);
     }
   }
   link_->flush();
@@ -60,7 +61,9 @@ void BoardVoice::announce(std::uint32_t serial) {
 
 void BoardVoice::receive() {
   link_->interface().refresh();
-  while (link_->receive(*this, kFramesAtOnce) > 0) link_->flush();
+  // The rest waits for the next turn of the loop, so that a flood does not keep clients waiting.
+  link_->receive(*this, kFramesAtOnce);
+  link_->flush();
 }
 
 void BoardVoice::on_frame(wire::Frame frame) {

@@ -13,6 +13,7 @@
 #include "tools/broker/pace.h"
 #include "tools/broker/policy.h"
 #include "tools/broker/quota.h"
+#include "tools/broker/rates.h"
 #include "tools/broker/served_board.h"
 
 namespace omx::broker {
@@ -31,8 +32,8 @@ struct BrokerState {
   Grants grants{kSlots};
   std::vector<std::unique_ptr<ServedBoard>> boards;
   std::map<uid_t, Pace> paces;
-  std::map<uid_t, std::string> names;           // of users that asked
-  std::map<uid_t, std::uint32_t> rate_numbers;  // of users, in the map of rates
+  std::map<uid_t, std::string> names;  // of users that asked
+  Rates rates{maps};
 
   ServedBoard* board_named(const std::string& name) const {
     for (const auto& board : boards)

@@ -91,31 +91,53 @@ void refusal_send(const Client& client, Kind kind, const Failure& failure) {
   answer_send(client, kind, answer);
 }
 
+namespace {
+
+// Looks at the next message without taking it. Returns its length, or -1 with errno; 0: at the end.
+ssize_t message_look(int fd, std::span<std::byte> packet, bool& descriptors) {
+  iovec piece{packet.data(), packet.size()};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  const ssize_t length = ::recvmsg(fd, &message, MSG_DONTWAIT | MSG_PEEK);
+  // There is no room for descriptors. A look does not take them, either, so none is closed.
+  descriptors = length >= 0 && (message.msg_flags & MSG_CTRUNC);
+  return length;
+}
+
+}  // namespace
+
 std::optional<Incoming> request_take(const Client& client) {
   Incoming incoming;
   // One byte more than a request, so that a longer one is noticed.
   incoming.packet.resize(sizeof(Request) + 1);
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(kDescriptorsMost * sizeof(int))> control{};
-  iovec piece{incoming.packet.data(), incoming.packet.size()};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  const ssize_t length = ::recvmsg(client.socket.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  const int fd = client.socket.get();
+  const ssize_t length = message_look(fd, incoming.packet, incoming.hostile);
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
-  for (cmsghdr* part = CMSG_FIRSTHDR(&message); length >= 0 && part; part = CMSG_NXTHDR(&message, part)) {
-    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
-    const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; i++) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(part) + i * sizeof fd, sizeof fd);
-      incoming.descriptors.emplace_back(fd);
-    }
-  }
   incoming.ended = length <= 0;
   incoming.packet.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  if (!incoming.hostile && !incoming.ended) ::recv(fd, nullptr, 0, MSG_DONTWAIT);
   return incoming;
+}
+
+void descriptors_refuse(int fd) {
+  constexpr int kPassRights = 83;  // SO_PASSRIGHTS, which older headers lack
+  const int none = 0;
+  ::setsockopt(fd, SOL_SOCKET, kPassRights, &none, sizeof none);
+}
+
+bool descriptors_left(const OwnFd& socket) {
+  constexpr unsigned kMost = 256;
+  std::array<std::byte, 1> byte;
+  for (unsigned i = 0; i < kMost; i++) {
+    bool descriptors = false;
+    const ssize_t length = message_look(socket.get(), byte, descriptors);
+    if (descriptors) return true;
+    if (length < 0 && errno != ECONNRESET && errno != EINTR) return false;
+    if (length == 0) return false;
+    ::recv(socket.get(), nullptr, 0, MSG_DONTWAIT);
+  }
+  return true;
 }
 
 }  // namespace omx::broker

@@ -15,10 +15,12 @@
 #include "base/own_fd.h"
 #include "broker/message.h"
 #include "tools/broker/accounts.h"
+#include "tools/broker/grants.h"
 
 namespace omx::broker {
 
 struct Client {
+  ConnectionId id = kNoConnection;
   OwnFd socket;
   User user;
   pid_t pid = 0;
@@ -44,10 +46,15 @@ void refusal_send(const Client& client, Kind kind, const Failure& failure);
 // A request as it came.
 struct Incoming {
   std::vector<std::byte> packet;
-  std::vector<OwnFd> descriptors;
-  bool ended = false;  // the connection is at its end
+  bool ended = false;    // the connection is at its end
+  bool hostile = false;  // descriptors came with it, which no library sends
 };
-// Takes a request; nullopt when none is there.
+// Makes the kernel refuse messages with descriptors, where it can (Linux 6.16).
+void descriptors_refuse(int fd);
+// Takes a request; nullopt when none is there. Descriptors stay in the connection: to close one may take as
+// long as its sender likes.
 std::optional<Incoming> request_take(const Client& client);
+// Returns whether messages with descriptors may lie in a connection that is shut down. Takes all others out.
+bool descriptors_left(const OwnFd& socket);
 
 }  // namespace omx::broker

@@ -25,6 +25,7 @@ GrantEntry& Grants::add(GrantEntry grant) {
   const std::uint32_t slot = grant.slot;
   used_[slot] = kInUse;
   by_endpoint_[key(grant.board, grant.endpoint)] = slot;
+  grant.serial = ++serials_;
   return grants_[slot] = std::move(grant);
 }
 
@@ -33,18 +34,23 @@ GrantEntry* Grants::find(std::uint32_t board, std::uint8_t endpoint) {
   return slot == by_endpoint_.end() ? nullptr : &grants_.at(slot->second);
 }
 
-GrantEntry* Grants::of_connection(int connection) {
+GrantEntry* Grants::of_connection(ConnectionId connection) {
+  if (connection == kNoConnection) return nullptr;
   const auto found =
       std::ranges::find_if(grants_, [=](const auto& grant) { return grant.second.connection == connection; });
   return found == grants_.end() ? nullptr : &found->second;
 }
 
-void Grants::end(const GrantEntry& grant) {
+void Grants::end(const GrantEntry& grant, bool replaced) {
   const std::uint32_t slot = grant.slot;
   assert(used_[slot] == kInUse);
   used_[slot] = ++ends_;
   by_endpoint_.erase(key(grant.board, grant.endpoint));
-  kept_.push_back({grant.board, grant.user.uid, grant.cookie, grant.bytes});
+  if (replaced)
+    kept_.push_back({grant.board, grant.user.uid, grant.cookie, 0, 0});
+  else
+    kept_.push_back({grant.board, grant.user.uid, grant.cookie, grant.bytes, 1});
+  for (const BesideSocket& socket : grant.beside) keep(grant, socket);
   grants_.erase(slot);
 }
 

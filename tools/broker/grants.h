@@ -11,9 +11,21 @@
 #include <vector>
 
 #include "base/own_fd.h"
+#include "broker/message.h"
 #include "tools/broker/accounts.h"
 
 namespace omx::broker {
+
+// Identifies a client's connection. Numbers are never used again, unlike descriptors.
+using ConnectionId = std::uint64_t;
+inline constexpr ConnectionId kNoConnection = 0;
+
+// A socket beside the data socket of a grant.
+struct BesideSocket {
+  SocketKind kind = SocketKind::bulk;
+  std::uint64_t cookie = 0;
+  std::uint64_t bytes = 0;  // memory that counts as the user's
+};
 
 // A grant that lasts.
 //
@@ -23,27 +35,34 @@ namespace omx::broker {
 //                  v               v
 //                 kept ----------------> gone  (the socket is closed: forget())
 //
-// Kept: the grant is revoked, but a process still has the socket, whose memory counts as its user's.
+// Kept: the grant is revoked, but a process still has its sockets, whose memory counts as its user's.
 struct GrantEntry {
   std::uint32_t slot = 0;
+  std::uint64_t serial = 0;  // no two grants have the same; set by add()
   std::uint32_t board = 0;
   std::uint8_t endpoint = 0;
   User user;
   pid_t pid = 0;
-  std::uint64_t started = 0;  // start time of the process, from /proc/PID/stat
-  std::uint64_t cookie = 0;   // of the data socket
-  std::uint64_t bytes = 0;    // memory that counts as the user's
-  int connection = -1;        // that the grant lasts as long as; -1: orphaned
-  OwnFd classes;              // the map that the sockets' filters read; not open: orphaned
-  OwnFd process;              // pidfd of an orphan's process
+  std::uint64_t started = 0;                // start time of the process, from /proc/PID/stat
+  std::uint64_t cookie = 0;                 // of the data socket
+  std::uint64_t bytes = 0;                  // memory of the data socket that counts as the user's
+  std::vector<BesideSocket> beside;         // at most one of each kind
+  ConnectionId connection = kNoConnection;  // that the grant lasts as long as; none: orphaned
+  OwnFd classes;                            // the map that the sockets' filters read
+  OwnFd process;                            // pidfd of an orphan's process
+
+  bool belongs_to(uid_t uid, pid_t process_id, std::uint64_t start) const {
+    return user.uid == uid && pid == process_id && started == start;
+  }
 };
 
-// The sockets of a grant that ended while a process still has them.
+// A socket that a process still has after its grant ended.
 struct KeptSocket {
   std::uint32_t board = 0;
   uid_t uid = 0;
   std::uint64_t cookie = 0;
   std::uint64_t bytes = 0;
+  std::uint32_t endpoints = 0;  // 1 for a data socket, whose endpoint still counts as the user's
 };
 
 class Grants {
@@ -54,9 +73,14 @@ class Grants {
   std::optional<std::uint32_t> slot_find() const;
   GrantEntry& add(GrantEntry grant);
   GrantEntry* find(std::uint32_t board, std::uint8_t endpoint);
-  GrantEntry* of_connection(int connection);
-  // Ends a grant: its slot and endpoint are free, and its sockets count as kept.
-  void end(const GrantEntry& grant);
+  GrantEntry* of_connection(ConnectionId connection);
+  // Ends a grant: its slot and endpoint are free, and its sockets are kept. If another grant replaces it, its
+  // data socket counts no more.
+  void end(const GrantEntry& grant, bool replaced);
+  // Keeps a socket beside a grant that goes on.
+  void keep(const GrantEntry& grant, const BesideSocket& socket) {
+    kept_.push_back({grant.board, grant.user.uid, socket.cookie, socket.bytes, 0});
+  }
   // Forgets the kept sockets of a board that are not among the living ones. Returns them.
   std::vector<KeptSocket> forget(std::uint32_t board, const std::vector<std::uint64_t>& living);
 
@@ -74,6 +98,7 @@ class Grants {
 
   std::vector<std::uint64_t> used_;  // by slot: when it was last given back; in use: kInUse
   std::uint64_t ends_ = 0;
+  std::uint64_t serials_ = 0;
   std::map<std::uint32_t, GrantEntry> grants_;  // by slot
   std::map<std::uint64_t, std::uint32_t> by_endpoint_;
   std::vector<KeptSocket> kept_;

@@ -33,9 +33,9 @@ std::string_view mode_name(Mode mode);
 // The most that one user may hold at the same time, over all boards.
 struct Limits {
   std::uint32_t endpoints = 64;
-  std::uint64_t memory = std::uint64_t{256} << 20;  // bytes of receive and send rings
-  std::uint32_t connections = 128;                  // to the broker
-  std::uint64_t rate = 0;                           // bits per second that may leave; 0 = no limit
+  std::uint64_t memory = std::uint64_t{4} << 30;  // bytes of rings and buffers
+  std::uint32_t connections = 128;                // to the broker
+  std::uint64_t rate = 0;                         // bits per second that may leave; 0 = no limit
 
   bool operator==(const Limits&) const = default;
 };

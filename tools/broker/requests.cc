@@ -3,29 +3,39 @@
 
 #include <fmt/format.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "netdev/open_failure.h"
 #include "netdev/socket_buffer.h"
 #include "tools/broker/kernel/ebpf_load.h"
+#include "tools/broker/kernel/sealed_socket.h"
 #include "wire/sizes.h"
 
 namespace omx::broker {
 
 namespace {
 
-constexpr std::int64_t kUs = 1000;
 constexpr std::uint32_t kRingFramesMost = 65536;
 constexpr std::uint32_t kRingBytesMost = 256U << 20;
 
 std::string place_text(const ServedBoard& board, std::uint8_t endpoint) {
   return fmt::format("endpoint {} of {}", endpoint, board.name());
+}
+
+// The kernel charges up to twice the size of a buffer.
+constexpr std::uint64_t kBulkBytes = std::uint64_t{2} * link::kBulkBuffer;
+constexpr std::uint64_t kWakeupBytes = 8192;
+
+// Returns the memory of a data socket: its ring, and its send buffer.
+std::uint64_t data_bytes(const link::RingGeometry& ring) {
+  return ring.bytes() + std::uint64_t{2} * link::kSocketBuffer;
 }
 
 BoardRecord record_of(const ServedBoard& board, Mode mode) {
@@ -43,11 +53,7 @@ BoardRecord record_of(const ServedBoard& board, Mode mode) {
 
 }  // namespace
 
-std::int64_t Requests::cost_ns(Kind kind) {
-  return kind == Kind::open || kind == Kind::socket ? 1000 * kUs : 100 * kUs;
-}
-
-void Requests::answer(Client& client, const Request& request, std::vector<OwnFd> descriptors) {
+void Requests::answer(Client& client, const Request& request) {
   const auto kind = static_cast<Kind>(request.head.kind);
   Result<void> done;
   switch (kind) {
@@ -60,7 +66,7 @@ void Requests::answer(Client& client, const Request& request, std::vector<OwnFd>
       done = socket(client, request);
       break;
     case Kind::attach:
-      done = attach(client, request, std::move(descriptors));
+      done = attach(client, request);
       break;
     case Kind::ask:
       done = ask(client, request);
@@ -108,35 +114,37 @@ Result<void> Requests::quota_take(const User& user, const Holding& more) {
   return state_.quota.take(user, more, limits);
 }
 
-// Makes the place free that a process wants, if it has it itself. Another process's place is busy.
-Result<void> Requests::place_free(const Client& client, std::uint32_t board, std::uint8_t endpoint) {
-  const GrantEntry* const held = state_.grants.find(board, endpoint);
-  if (!held) return {};
-  if (held->pid != client.pid || held->user.uid != client.user.uid || held->started != client.started)
-    return fail(link::kBusy,
-                fmt::format("{} is held by process {} of user {}",
-                            place_text(*state_.boards[board], endpoint), held->pid, user_text(held->user)));
-  end(*held, "replaced");
-  return {};
+// Takes what a grant needs that replaces another one, whose socket its process still has. Changes nothing if
+// that is refused.
+Result<void> Requests::quota_exchange(const GrantEntry& former, const Holding& more) {
+  const Holding less{1, former.bytes, 0};
+  state_.quota.give(former.user.uid, less);
+  auto taken = quota_take(former.user, more);
+  if (taken) return {};
+  Limits any;  // what was held may be held, even beyond limits that were lowered
+  any.endpoints = any.connections = ~0U;
+  any.memory = ~0ULL;
+  if (!state_.quota.take(former.user, less, any))
+    log(LogLevel::error, "what user {} holds is counted wrongly; report this", user_text(former.user));
+  return taken;
 }
 
-// Returns the number of the user's rate in the map of rates; 0 without a limit.
-std::uint32_t Requests::rate_number(const User& user) {
-  const std::uint64_t rate = state_.policy.limits_of(user).rate;
-  const auto known = state_.rate_numbers.find(user.uid);
-  std::uint32_t number = known == state_.rate_numbers.end() ? 0 : known->second;
-  if (rate == 0 && number == 0) return 0;
-  if (number == 0) {
-    number = static_cast<std::uint32_t>(state_.rate_numbers.size()) + 1;
-    if (number >= kUsers) return kUsers - 1;  // these users share one rate
-    state_.rate_numbers[user.uid] = number;
-  }
-  UserRate limit;
-  user_rate_read(state_.maps, number, limit);
-  limit.ns_per_kib = rate == 0 ? 0 : 8ULL * 1024 * 1'000'000'000 / rate;
-  limit.burst_ns = 10'000'000;
-  user_rate_write(state_.maps, number, limit);
-  return rate == 0 ? 0 : number;
+Result<Grant> Requests::grant_of(const Client& client, const ServedBoard& board, std::uint8_t endpoint,
+                                 const ServedBoard::DataSocket& made) {
+  Grant grant;
+  grant.cookie = made.cookie;
+  for (std::size_t i = 0; i < grant.mac.size(); i++)
+    grant.mac[i] = static_cast<std::uint8_t>(board.nic() >> (40 - 8 * i));
+  grant.endpoint = endpoint;
+  grant.max_frame = board.state().mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
+  grant.uid = client.user.uid;
+  grant.pid = static_cast<std::uint32_t>(client.pid);
+  grant.ifindex = board.nic_index();
+  grant.user = state_.rates.set(client.user.uid, state_.policy.limits_of(client.user).rate);
+  grant.classes = ebpf_map_id(made.classes.get());
+  grant.started = client.started;
+  if (grant.classes == 0) return fail(link::kFailure, "the kernel does not tell the number of a BPF map");
+  return grant;
 }
 
 Result<void> Requests::open(Client& client, const Request& request) {
@@ -145,39 +153,47 @@ Result<void> Requests::open(Client& client, const Request& request) {
   ServedBoard& board = **found;
   const std::uint32_t number = board.plan().number;
   const auto endpoint = static_cast<std::uint8_t>(request.endpoint);
-  if (const GrantEntry* own = state_.grants.of_connection(client.socket.get());
-      own && (own->board != number || own->endpoint != endpoint))
+  const GrantEntry* const own = state_.grants.of_connection(client.id);
+  if (own && (own->board != number || own->endpoint != endpoint))
     return fail(link::kFailure, "this connection holds another endpoint; use one connection for each");
-  if (auto freed = place_free(client, number, endpoint); !freed) return freed;
-  const auto slot = state_.grants.slot_find();
-  if (!slot) return fail(link::kNoResources, "the broker has no slot left; close endpoints on this host");
-
+  const GrantEntry* const former = state_.grants.find(number, endpoint);
+  if (former && !former->belongs_to(client.user.uid, client.pid, client.started))
+    return fail(link::kBusy, fmt::format("{} is held by process {} of user {}", place_text(board, endpoint),
+                                         former->pid, user_text(former->user)));
   const link::RingGeometry ring = link::ring_geometry(
       board.state().mtu, std::clamp(request.ring_frames, link::kRingMinSlots, kRingFramesMost),
       std::min(request.ring_bytes, kRingBytesMost));
-  const Holding more{1, ring.bytes(), 0};
-  if (auto taken = quota_take(client.user, more); !taken) return taken;
+  const Holding more{1, data_bytes(ring), 0};
+  auto taken = former ? quota_exchange(*former, more) : quota_take(client.user, more);
+  if (!taken) return taken;
+  auto done = grant_make(client, board, endpoint, ring, former);
+  if (!done) {
+    // The former grant, if there is one, goes on.
+    state_.quota.give(client.user.uid, more);
+    Limits any;
+    any.endpoints = any.connections = ~0U;
+    any.memory = ~0ULL;
+    if (const GrantEntry* still = state_.grants.find(number, endpoint))
+      done = state_.quota.take(client.user, {1, still->bytes, 0}, any).and_then([&] { return done; });
+  }
+  return done;
+}
+
+// Makes the sockets and the grant. The former grant of the endpoint ends once that has succeeded.
+Result<void> Requests::grant_make(const Client& client, ServedBoard& board, std::uint8_t endpoint,
+                                  const link::RingGeometry& ring, const GrantEntry* former) {
+  const auto slot = state_.grants.slot_find();
+  if (!slot) return fail(link::kNoResources, "the broker has no slot left; close endpoints on this host");
   SocketPlace place;
   place.slot = *slot;
   auto made = board.data_make(place, ring);
-  if (!made) {
-    state_.quota.give(client.user.uid, more);
-    return tl::unexpected(made.error());
-  }
-  Grant grant;
-  grant.cookie = made->cookie;
-  for (std::size_t i = 0; i < grant.mac.size(); i++)
-    grant.mac[i] = static_cast<std::uint8_t>(board.nic() >> (40 - 8 * i));
-  grant.endpoint = endpoint;
-  grant.max_frame = board.state().mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
-  grant.uid = client.user.uid;
-  grant.pid = static_cast<std::uint32_t>(client.pid);
-  grant.ifindex = board.nic_index();
-  grant.user = rate_number(client.user);
-  grant.started = client.started;
+  if (!made) return tl::unexpected(made.error());
+  const auto grant = grant_of(client, board, endpoint, *made);
+  if (!grant) return tl::unexpected(grant.error());
+  if (former) end(*former, "replaced", true);
   grant_counters_clear(state_.maps, *slot);
-  grant_write(state_.maps, *slot, grant);
-
+  if (const int error = grant_write(state_.maps, *slot, *grant))
+    return fail(link::kFailure, fmt::format("a grant cannot be written: {}", std::strerror(error)));
   Answer answer;
   answer.slot_bytes = ring.slot_bytes;
   answer.block_bytes = ring.block_bytes;
@@ -185,17 +201,17 @@ Result<void> Requests::open(Client& client, const Request& request) {
   answer.slots_per_block = ring.slots_per_block;
   answer.nic = board.nic();
   const std::array<int, 2> descriptors{made->socket.get(), made->classes.get()};
+  const bool sent = answer_send(client, Kind::open, answer, {}, descriptors);
   GrantEntry entry;
   entry.slot = *slot;
-  entry.board = number;
+  entry.board = board.plan().number;
   entry.endpoint = endpoint;
   entry.user = client.user;
   entry.pid = client.pid;
   entry.started = client.started;
   entry.cookie = made->cookie;
-  entry.bytes = ring.bytes();
-  entry.connection = client.socket.get();
-  const bool sent = answer_send(client, Kind::open, answer, {}, descriptors);
+  entry.bytes = data_bytes(ring);
+  entry.connection = client.id;
   entry.classes = std::move(made->classes);
   const GrantEntry& held = state_.grants.add(std::move(entry));
   log(LogLevel::summary, "grant: user {} process {} {} ({})", user_text(client.user), client.pid,
@@ -204,45 +220,60 @@ Result<void> Requests::open(Client& client, const Request& request) {
   return {};
 }
 
+// Returns whether a socket of the grant's board is still open in some process.
+bool Requests::still_there(const GrantEntry& grant, std::uint64_t cookie) const {
+  const auto living = state_.boards[grant.board]->sockets_living();
+  return !living || std::ranges::find(*living, cookie) != living->end();
+}
+
 Result<void> Requests::socket(const Client& client, const Request& request) {
-  GrantEntry* const grant = state_.grants.of_connection(client.socket.get());
+  GrantEntry* const grant = state_.grants.of_connection(client.id);
   if (!grant || !grant->classes.open())
     return fail(link::kFailure, "this connection has no endpoint open; open one first");
   const auto kind = static_cast<SocketKind>(request.socket);
   if (kind != SocketKind::bulk && kind != SocketKind::wakeup)
     return fail(link::kFailure, fmt::format("there is no socket of kind {}", request.socket));
-  // The kernel charges up to twice the size of a receive buffer.
-  const Holding more{0, kind == SocketKind::bulk ? std::uint64_t{2} * link::kBulkBuffer : 4096U, 0};
+  // Each socket on a board costs all frames of the board some time, so an endpoint has one of each kind.
+  const auto former = std::ranges::find(grant->beside, kind, &BesideSocket::kind);
+  if (former != grant->beside.end()) {
+    if (still_there(*grant, former->cookie))
+      return fail(link::kBusy, "this endpoint has such a socket already; close it first");
+    state_.quota.give(client.user.uid, {0, former->bytes, 0});
+    grant->beside.erase(former);
+  }
+  const Holding more{0, kind == SocketKind::bulk ? kBulkBytes : kWakeupBytes, 0};
   if (auto taken = quota_take(client.user, more); !taken) return taken;
   SocketPlace place;
   place.slot = grant->slot;
   place.cookie = grant->cookie;
   place.classes = grant->classes.get();
   auto made = state_.boards[grant->board]->beside_make(place, kind);
-  if (!made) {
+  const auto cookie = made ? socket_cookie(made->get()) : tl::unexpected(made.error());
+  if (!cookie) {
     state_.quota.give(client.user.uid, more);
-    return tl::unexpected(made.error());
+    return tl::unexpected(cookie.error());
   }
-  grant->bytes += more.memory;
+  grant->beside.push_back({kind, *cookie, more.memory});
   Answer answer;
   const int fd = made->get();
   answer_send(client, Kind::socket, answer, {}, std::span(&fd, 1));
   return {};
 }
 
-Result<void> Requests::attach(const Client& client, const Request& request, std::vector<OwnFd> descriptors) {
+Result<void> Requests::attach(const Client& client, const Request& request) {
   auto found = board_of(client, request);
   if (!found) return tl::unexpected(found.error());
+  if (state_.grants.of_connection(client.id))
+    return fail(link::kFailure, "this connection holds another endpoint; use one connection for each");
   GrantEntry* const grant =
       state_.grants.find((*found)->plan().number, static_cast<std::uint8_t>(request.endpoint));
-  if (!grant || grant->connection >= 0 || grant->cookie != request.cookie || grant->pid != client.pid ||
-      grant->user.uid != client.user.uid || grant->started != client.started)
+  if (!grant || grant->connection != kNoConnection || grant->cookie != request.cookie ||
+      !grant->belongs_to(client.user.uid, client.pid, client.started))
     return fail(link::kFailure, "this process has no such grant; open the endpoint again");
-  // The map may be any that the process has. It only chooses among the endpoint's own frames.
-  if (descriptors.size() != 1 || !ebpf_array_fits(descriptors[0].get(), sizeof(Classes)))
-    return fail(link::kFailure, "the classes of the endpoint's sockets are missing; open the endpoint again");
-  grant->classes = std::move(descriptors[0]);
-  grant->connection = client.socket.get();
+  Grant noted;
+  if (grant_read(state_.maps, grant->slot, noted) == 0)
+    grant->classes = ebpf_array_by_id(noted.classes, sizeof(Classes));
+  grant->connection = client.id;
   grant->process.reset();
   Answer answer;
   answer_send(client, Kind::attach, answer);
@@ -255,6 +286,8 @@ Result<void> Requests::ask(Client& client, const Request& request) {
   BoardVoice* const voice = (*found)->voice();
   if (!voice) return fail(link::kNoDevice, fmt::format("{} is gone", (*found)->name()));
   client.listens = (*found)->plan().number;
+  // A library repeats its questions, so one too many is not missed.
+  if (!state_.paces[client.user.uid].question(static_cast<std::int64_t>(clock_now()))) return {};
   voice->ask(request.nic);
   // Each serial makes every legacy host broadcast for some seconds, so this is done only if the first
   // question did not help.
@@ -264,8 +297,9 @@ Result<void> Requests::ask(Client& client, const Request& request) {
   return {};
 }
 
-void Requests::end(const GrantEntry& grant, std::string_view why) {
-  grant_clear(state_.maps, grant.slot);
+void Requests::end(const GrantEntry& grant, std::string_view why, bool replaced) {
+  if (const int error = grant_clear(state_.maps, grant.slot))
+    log(LogLevel::error, "the grant of process {} cannot be revoked: {}", grant.pid, std::strerror(error));
   GrantCounters counts;
   grant_counters_read(state_.maps, grant.slot, counts);
   const std::uint64_t dropped = counts.bad_type + counts.bad_source + counts.bad_endpoint + counts.bad_size;
@@ -273,11 +307,11 @@ void Requests::end(const GrantEntry& grant, std::string_view why) {
       "end: user {} process {} {}: {}; {} frames sent, {} not allowed, {} too fast", user_text(grant.user),
       grant.pid, place_text(*state_.boards[grant.board], grant.endpoint), why, counts.frames, dropped,
       counts.too_fast);
-  state_.grants.end(grant);
+  state_.grants.end(grant, replaced);
 }
 
 void Requests::leave(const Client& client) {
-  if (const GrantEntry* const grant = state_.grants.of_connection(client.socket.get())) end(*grant, "closed");
+  while (const GrantEntry* const grant = state_.grants.of_connection(client.id)) end(*grant, "closed");
 }
 
 std::size_t Requests::kept_forget() {
@@ -285,7 +319,7 @@ std::size_t Requests::kept_forget() {
     const auto living = board->sockets_living();
     if (!living) continue;
     for (const KeptSocket& socket : state_.grants.forget(board->plan().number, *living))
-      state_.quota.give(socket.uid, {1, socket.bytes, 0});
+      state_.quota.give(socket.uid, {socket.endpoints, socket.bytes, 0});
   }
   return state_.grants.kept().size();
 }
@@ -303,19 +337,24 @@ void Requests::boards_refresh() {
   }
 }
 
-void Requests::policy_set(Policy policy) {
+std::vector<ConnectionId> Requests::policy_set(Policy policy) {
   state_.policy = std::move(policy);
   std::vector<std::uint32_t> refused;
   for (const auto& [slot, grant] : state_.grants.all()) {
     if (!state_.policy.may(grant.user, state_.boards[grant.board]->plan().choice)) refused.push_back(slot);
-    rate_number(grant.user);
+    const std::uint32_t number = state_.rates.set(grant.user.uid, state_.policy.limits_of(grant.user).rate);
+    Grant noted;
+    if (grant_read(state_.maps, slot, noted) != 0 || noted.user == number) continue;
+    noted.user = number;
+    grant_write(state_.maps, slot, noted);
   }
+  std::vector<ConnectionId> revoked;
   for (const std::uint32_t slot : refused) {
     const GrantEntry& grant = state_.grants.all().at(slot);
-    // The process learns by this that it has nothing any more.
-    if (grant.connection >= 0) ::shutdown(grant.connection, SHUT_RDWR);
+    if (grant.connection != kNoConnection) revoked.push_back(grant.connection);
     end(grant, "the policy allows it no more");
   }
+  return revoked;
 }
 
 }  // namespace omx::broker

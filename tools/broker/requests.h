@@ -17,32 +17,35 @@ class Requests {
   // The state must outlive the object.
   explicit Requests(BrokerState& state) : state_(state) {}
 
-  // Answers one request. `descriptors` came with it.
-  void answer(Client& client, const Request& request, std::vector<OwnFd> descriptors);
-  // Returns how long such a request takes, about.
-  static std::int64_t cost_ns(Kind kind);
+  // Answers one request.
+  void answer(Client& client, const Request& request);
 
-  // Revokes a grant, and says why in the log.
-  void end(const GrantEntry& grant, std::string_view why);
+  // Revokes a grant, and says why in the log. `replaced`: the same process gets the endpoint again.
+  void end(const GrantEntry& grant, std::string_view why, bool replaced = false);
   // Revokes what a client holds, because its connection ended.
   void leave(const Client& client);
-  // Forgets ended grants whose sockets are closed. Returns how many are left.
+  // Forgets ended grants whose sockets are closed. Returns how many sockets are left.
   std::size_t kept_forget();
   // Follows the NICs after a change.
   void boards_refresh();
-  // Applies a policy that was read again: revokes what it no longer allows.
-  void policy_set(Policy policy);
+  // Applies a policy that was read again: revokes what it no longer allows. Returns the connections whose
+  // grants were revoked, which the caller ends, so that their processes learn of it.
+  std::vector<ConnectionId> policy_set(Policy policy);
 
  private:
   void boards(const Client& client);
   Result<void> open(Client& client, const Request& request);
   Result<void> socket(const Client& client, const Request& request);
-  Result<void> attach(const Client& client, const Request& request, std::vector<OwnFd> descriptors);
+  Result<void> attach(const Client& client, const Request& request);
   Result<void> ask(Client& client, const Request& request);
   Result<ServedBoard*> board_of(const Client& client, const Request& request) const;
-  Result<void> place_free(const Client& client, std::uint32_t board, std::uint8_t endpoint);
   Result<void> quota_take(const User& user, const Holding& more);
-  std::uint32_t rate_number(const User& user);
+  Result<void> quota_exchange(const GrantEntry& former, const Holding& more);
+  Result<void> grant_make(const Client& client, ServedBoard& board, std::uint8_t endpoint,
+                          const link::RingGeometry& ring, const GrantEntry* former);
+  Result<Grant> grant_of(const Client& client, const ServedBoard& board, std::uint8_t endpoint,
+                         const ServedBoard::DataSocket& made);
+  bool still_there(const GrantEntry& grant, std::uint64_t cookie) const;
 
   BrokerState& state_;
 };

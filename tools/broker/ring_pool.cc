@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -60,13 +61,15 @@ void RingPool::makers_start() {
 }
 
 Result<OwnFd> RingPool::take(const link::RingGeometry& ring) {
-  std::vector<OwnFd> outdated;  // closed without the lock
   {
     const std::lock_guard guard(mutex_);
     if (makers_.empty()) makers_start();
     taken_++;
     resting_ = false;
-    if (!same(ring, ring_)) outdated = std::exchange(ready_, {});
+    if (!same(ring, ring_)) {
+      std::ranges::move(ready_, std::back_inserter(outdated_));
+      ready_.clear();
+    }
     ring_ = ring;
     changed_.notify_all();
     if (!ready_.empty()) {
@@ -81,6 +84,14 @@ Result<OwnFd> RingPool::take(const link::RingGeometry& ring) {
 void RingPool::make() {
   std::unique_lock lock(mutex_);
   for (unsigned seen = taken_; !ends_;) {
+    if (!outdated_.empty()) {
+      OwnFd old = std::move(outdated_.back());
+      outdated_.pop_back();
+      lock.unlock();
+      old.reset();
+      lock.lock();
+      continue;
+    }
     if (ready_.size() + under_way_ >= wanted()) {
       const bool changed = changed_.wait_for(lock, kRest) == std::cv_status::no_timeout || taken_ != seen;
       seen = taken_;

@@ -42,6 +42,7 @@ class RingPool {
   std::condition_variable changed_;
   link::RingGeometry ring_;
   std::vector<OwnFd> ready_;
+  std::vector<OwnFd> outdated_;  // to be closed, which takes long
   std::size_t under_way_ = 0;
   unsigned taken_ = 0;   // counts calls of take()
   bool resting_ = true;  // no socket is made ahead

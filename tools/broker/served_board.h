@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A board that the broker serves: the private network that holds its macvlan, the program on the NIC, and the
+// A board that the broker serves: the private network that holds its macvlan, the egress program, and the
 // voice of the board.
 #pragma once
 

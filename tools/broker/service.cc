@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -25,6 +26,8 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 // A process that dies closes its sockets a moment after its connection.
+constexpr std::int64_t kRest = kSecond / 10;  // after a shortage
+constexpr unsigned kAcceptsAtOnce = 16;
 constexpr std::int64_t kSweepFirst = kSecond / 10, kSweepMost = 60 * kSecond;
 
 std::int64_t now_ns() {
@@ -33,10 +36,10 @@ std::int64_t now_ns() {
 
 }  // namespace
 
-bool Service::watch(int fd) {
+bool Service::watch(int fd, Source source, std::uint64_t number) {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLRDHUP;
-  event.data.fd = fd;
+  event.data.u64 = tag(source, number);
   return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
@@ -52,30 +55,25 @@ Result<void> Service::open() {
   address.nl_groups = RTMGRP_LINK;
   if (!epoll_.open() || !signals_.open() || !links_.open() ||
       ::bind(links_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0 ||
-      !watch(listener_.get()) || !watch(signals_.get()) || !watch(links_.get()))
+      !watch(listener_.get(), Source::listener) || !watch(signals_.get(), Source::signals) ||
+      !watch(links_.get(), Source::links))
     return tl::unexpected(link::open_failure("the broker's loop", errno));
+  descriptors_refuse(listener_.get());
   boards_watch();
   orphans_watch();
   return {};
 }
 
-// Voices are opened again when a NIC comes back. A closed descriptor has left the epoll set by itself.
+// Voices are opened again when a NIC comes back. A closed descriptor has left the epoll set by itself, and
+// one that is watched already is left as it is.
 void Service::boards_watch() {
-  voices_.clear();
-  for (const auto& board : state_.boards) {
-    if (!board->voice()) continue;
-    const int fd = board->voice()->descriptor();
-    voices_[fd] = board->plan().number;
-    watch(fd);  // fails with EEXIST for those that are watched
-  }
+  for (const auto& board : state_.boards)
+    if (board->voice()) watch(board->voice()->descriptor(), Source::voice, board->plan().number);
 }
 
 void Service::orphans_watch() {
-  for (const auto& [slot, grant] : state_.grants.all()) {
-    if (!grant.process.open()) continue;
-    orphans_[grant.process.get()] = slot;
-    watch(grant.process.get());
-  }
+  for (const auto& [slot, grant] : state_.grants.all())
+    if (grant.process.open()) watch(grant.process.get(), Source::orphan, grant.serial);
 }
 
 void Service::named(std::uint32_t board, const BoardVoice::Name& name) {
@@ -83,68 +81,115 @@ void Service::named(std::uint32_t board, const BoardVoice::Name& name) {
   answer.nic = name.nic;
   answer.by_broker = name.by_broker ? 1 : 0;
   text_store(answer.text, name.name);
-  for (const auto& [fd, client] : clients_) {
+  for (const auto& [id, client] : clients_) {
     if (client->listens == board) answer_send(*client, Kind::name, answer);
   }
 }
 
-void Service::accept_all() {
-  for (;;) {
+// Logs what a user did wrong, once in a while.
+void Service::complain(const User& user, std::string_view what) {
+  if (state_.paces[user.uid].complaint(now_ns())) log(LogLevel::warn, "user {}: {}", user_text(user), what);
+}
+
+// Stops accepting for a moment, because descriptors or memory are short.
+void Service::listener_rest() {
+  const int error = errno;
+  if (listen_at_ == 0) {
+    log(LogLevel::error, "no connection can be accepted: {}; raise LimitNOFILE of omxd.service",
+        std::strerror(error));
+    unwatch(listener_.get());
+  }
+  listen_at_ = now_ns() + kRest;
+}
+
+void Service::accept_some() {
+  // Clients that wait longer are accepted in the next turn of the loop.
+  for (unsigned i = 0; i < kAcceptsAtOnce; i++) {
     OwnFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!socket.open()) return;
-    auto client = std::make_unique<Client>();
-    client->socket = std::move(socket);
-    client->since = now_ns();
-    if (!client_identify(*client, state_.accounts, state_.names)) continue;
-    const User& user = client->user;
-    if (auto taken = state_.quota.take(user, {0, 0, 1}, state_.policy.limits_of(user)); !taken) {
-      log(LogLevel::warn, "{}", taken.error().message);
-      refusal_send(*client, Kind::boards, taken.error());
-      continue;
+    if (!socket.open()) {
+      if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) listener_rest();
+      return;
     }
-    const int fd = client->socket.get();
-    if (!watch(fd)) {
-      state_.quota.give(user.uid, {0, 0, 1});
-      continue;
-    }
-    clients_[fd] = std::move(client);
+    client_accept(std::move(socket));
   }
 }
 
-void Service::client_end(int fd) {
-  const auto found = clients_.find(fd);
+bool Service::client_accept(OwnFd socket) {
+  const std::int64_t from = now_ns();
+  descriptors_refuse(socket.get());
+  auto client = std::make_unique<Client>();
+  client->socket = std::move(socket);
+  client->since = from;
+  if (!client_identify(*client, state_.accounts, state_.names)) return false;
+  const User& user = client->user;
+  Pace& pace = state_.paces[user.uid];
+  if (auto taken = state_.quota.take(user, {0, 0, 1}, state_.policy.limits_of(user)); !taken) {
+    complain(user, taken.error().message);
+    refusal_send(*client, Kind::boards, taken.error());
+    ::shutdown(client->socket.get(), SHUT_RDWR);
+    if (descriptors_left(client->socket)) disposal_.close_refused(std::move(client->socket));
+    pace.charge(from, now_ns() - from);
+    return false;
+  }
+  client->id = ++last_id_;
+  const int fd = client->socket.get();
+  const ConnectionId id = client->id;
+  pace.charge(from, now_ns() - from);
+  clients_[id] = std::move(client);
+  if (watch(fd, Source::client, id)) return true;
+  client_end(id);
+  return false;
+}
+
+void Service::client_end(ConnectionId id) {
+  const auto found = clients_.find(id);
   if (found == clients_.end()) return;
   requests_.leave(*found->second);
-  state_.quota.give(found->second->user.uid, {0, 0, 1});
+  OwnFd socket = std::move(found->second->socket);
+  const uid_t uid = found->second->user.uid;
   clients_.erase(found);
+  unwatch(socket.get());
+  ::shutdown(socket.get(), SHUT_RDWR);
+  if (descriptors_left(socket)) {
+    disposal_.close(uid, std::move(socket));
+  } else {
+    socket.reset();
+    state_.quota.give(uid, {0, 0, 1});
+  }
   if (state_.grants.kept().empty()) return;
   sweep_pause_ = kSweepFirst;
   sweep_at_ = now_ns() + sweep_pause_;
 }
 
 void Service::client_read(Client& client) {
-  const int fd = client.socket.get();
   Pace& pace = state_.paces[client.user.uid];
-  const std::int64_t now = now_ns();
-  if (pace.readable_at() > now) {
-    epoll_event event{};
-    event.data.fd = fd;
-    client.paused = ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) == 0;
+  const std::int64_t from = now_ns();
+  if (pace.readable_at() > from) {
+    unwatch(client.socket.get());
+    client.paused = true;
     return;
   }
-  auto incoming = request_take(client);
+  client_turn(client);
+  pace.charge(from, now_ns() - from);
+}
+
+void Service::client_turn(Client& client) {
+  const auto incoming = request_take(client);
   if (!incoming) return;
-  if (incoming->ended) return client_end(fd);
+  if (incoming->hostile) {
+    complain(client.user, "sent descriptors, which no library does");
+    return client_end(client.id);
+  }
+  if (incoming->ended) return client_end(client.id);
   Request request;
   const std::string objection = request_read(incoming->packet, request);
   if (!objection.empty()) {
-    log(LogLevel::warn, "user {} process {}: {}", user_text(client.user), client.pid, objection);
+    complain(client.user, objection);
     refusal_send(client, static_cast<Kind>(request.head.kind), {link::kFailure, objection});
-    return client_end(fd);
+    return client_end(client.id);
   }
   client.asked = true;
-  pace.charge(now, Requests::cost_ns(static_cast<Kind>(request.head.kind)));
-  requests_.answer(client, request, std::move(incoming->descriptors));
+  requests_.answer(client, request);
 }
 
 void Service::policy_read() {
@@ -156,7 +201,7 @@ void Service::policy_read() {
   // The socket stays where it is.
   policy->socket = state_.policy.socket;
   state_.names.clear();
-  requests_.policy_set(std::move(*policy));
+  for (const ConnectionId id : requests_.policy_set(std::move(*policy))) client_end(id);
   log(LogLevel::summary, "the policy was read again from {}", state_.policy.file);
 }
 
@@ -180,38 +225,49 @@ void Service::links_read() {
   boards_watch();
 }
 
-void Service::event(int fd) {
-  if (fd == listener_.get()) return accept_all();
-  if (fd == signals_.get()) return signal_read();
-  if (fd == links_.get()) return links_read();
-  if (const auto voice = voices_.find(fd); voice != voices_.end()) {
-    if (BoardVoice* const speaks = state_.boards[voice->second]->voice()) speaks->receive();
-    return;
+void Service::orphan_end(std::uint64_t serial) {
+  const auto& grants = state_.grants.all();
+  const auto grant = std::ranges::find_if(grants, [=](const auto& g) { return g.second.serial == serial; });
+  // The descriptor of a grant that was attached is closed, and comes no more.
+  if (grant != grants.end() && grant->second.process.open())
+    requests_.end(grant->second, "its process ended");
+}
+
+void Service::event(std::uint64_t concerned) {
+  const std::uint64_t number = concerned & ((std::uint64_t{1} << 56) - 1);
+  switch (static_cast<Source>(concerned >> 56)) {
+    case Source::listener:
+      return accept_some();
+    case Source::signals:
+      return signal_read();
+    case Source::links:
+      return links_read();
+    case Source::voice:
+      if (number < state_.boards.size() && state_.boards[number]->voice())
+        state_.boards[number]->voice()->receive();
+      return;
+    case Source::client:
+      if (const auto client = clients_.find(number); client != clients_.end()) client_read(*client->second);
+      return;
+    case Source::orphan:
+      return orphan_end(number);
   }
-  if (const auto orphan = orphans_.find(fd); orphan != orphans_.end()) {
-    const auto grant = state_.grants.all().find(orphan->second);
-    orphans_.erase(orphan);
-    if (grant != state_.grants.all().end() && grant->second.process.get() == fd)
-      requests_.end(grant->second, "its process ended");
-    else
-      ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
-    return;
-  }
-  if (const auto client = clients_.find(fd); client != clients_.end()) client_read(*client->second);
 }
 
 void Service::due(std::int64_t now) {
-  std::vector<int> silent;
-  const std::int64_t patience = std::int64_t{state_.policy.request_timeout_ms} * 1'000'000;
-  for (const auto& [fd, client] : clients_) {
-    if (!client->asked && now - client->since >= patience) silent.push_back(fd);
-    if (!client->paused || state_.paces[client->user.uid].readable_at() > now) continue;
-    epoll_event event{};
-    event.events = EPOLLIN | EPOLLRDHUP;
-    event.data.fd = fd;
-    client->paused = ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) != 0;
+  for (const uid_t uid : disposal_.done()) state_.quota.give(uid, {0, 0, 1});
+  if (listen_at_ != 0 && now >= listen_at_) {
+    listen_at_ = 0;
+    watch(listener_.get(), Source::listener);
   }
-  for (const int fd : silent) client_end(fd);
+  std::vector<ConnectionId> silent;
+  const std::int64_t patience = std::int64_t{state_.policy.request_timeout_ms} * 1'000'000;
+  for (const auto& [id, client] : clients_) {
+    if (!client->asked && now - client->since >= patience) silent.push_back(id);
+    if (client->paused && state_.paces[client->user.uid].readable_at() <= now)
+      client->paused = !watch(client->socket.get(), Source::client, id);
+  }
+  for (const ConnectionId id : silent) client_end(id);
   if (sweep_at_ == 0 || now < sweep_at_) return;
   sweep_pause_ = std::min(2 * sweep_pause_, kSweepMost);
   sweep_at_ = requests_.kept_forget() > 0 ? now + sweep_pause_ : 0;
@@ -219,8 +275,10 @@ void Service::due(std::int64_t now) {
 
 std::int64_t Service::next_due(std::int64_t now) const {
   std::int64_t next = sweep_at_ == 0 ? kNever : sweep_at_;
+  if (listen_at_ != 0) next = std::min(next, listen_at_);
+  if (!disposal_.empty()) next = std::min(next, now + kRest);
   const std::int64_t patience = std::int64_t{state_.policy.request_timeout_ms} * 1'000'000;
-  for (const auto& [fd, client] : clients_) {
+  for (const auto& [id, client] : clients_) {
     if (!client->asked) next = std::min(next, client->since + patience);
     if (const auto pace = state_.paces.find(client->user.uid); client->paused && pace != state_.paces.end())
       next = std::min(next, pace->second.readable_at());
@@ -238,7 +296,7 @@ void Service::run() {
     const int timeout =
         next == kNever ? -1 : static_cast<int>(std::min<std::int64_t>((next - now) / 1'000'000 + 1, 60'000));
     const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
-    for (int i = 0; i < count && !ends_; i++) event(events[static_cast<std::size_t>(i)].data.fd);
+    for (int i = 0; i < count && !ends_; i++) event(events[static_cast<std::size_t>(i)].data.u64);
   }
 }
 

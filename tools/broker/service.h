@@ -8,11 +8,13 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/own_fd.h"
 #include "tools/broker/broker_state.h"
 #include "tools/broker/client.h"
+#include "tools/broker/disposal.h"
 #include "tools/broker/requests.h"
 
 namespace omx::broker {
@@ -35,13 +37,26 @@ class Service {
   void named(std::uint32_t board, const BoardVoice::Name& name);
 
  private:
-  bool watch(int fd);
+  // What an event of the loop concerns. The number is a client's, a board's or a grant's, and is never used
+  // for another one, so an event that comes too late finds nothing.
+  enum class Source : std::uint8_t { listener, signals, links, voice, client, orphan };
+
+  static std::uint64_t tag(Source source, std::uint64_t number) {
+    return static_cast<std::uint64_t>(source) << 56 | number;
+  }
+  bool watch(int fd, Source source, std::uint64_t number = 0);
+  void unwatch(int fd) { ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
   void boards_watch();
   void orphans_watch();
-  void event(int fd);
-  void accept_all();
+  void event(std::uint64_t concerned);
+  void accept_some();
+  bool client_accept(OwnFd socket);
+  void listener_rest();
   void client_read(Client& client);
-  void client_end(int fd);
+  void client_turn(Client& client);
+  void client_end(ConnectionId id);
+  void complain(const User& user, std::string_view what);
+  void orphan_end(std::uint64_t serial);
   void signal_read();
   void links_read();
   void policy_read();
@@ -55,11 +70,12 @@ class Service {
   OwnFd epoll_;
   OwnFd signals_;
   OwnFd links_;  // netlink: changes of interfaces
-  std::map<int, std::unique_ptr<Client>> clients_;
-  std::map<int, std::uint32_t> voices_;   // descriptor to board
-  std::map<int, std::uint32_t> orphans_;  // pidfd to slot
-  std::int64_t sweep_at_ = 0;             // when to look for closed sockets; 0: never
+  std::map<ConnectionId, std::unique_ptr<Client>> clients_;
+  ConnectionId last_id_ = kNoConnection;
+  Disposal disposal_;
+  std::int64_t sweep_at_ = 0;  // when to look for closed sockets; 0: never
   std::int64_t sweep_pause_ = 0;
+  std::int64_t listen_at_ = 0;  // when to accept again after a shortage; 0: now
   bool ends_ = false;
 };
 

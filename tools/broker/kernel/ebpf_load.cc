@@ -89,10 +89,18 @@ int ebpf_array_write(int map, std::uint32_t index, const void* value) {
   return link::bpf_call(BPF_MAP_UPDATE_ELEM, a) < 0 ? errno : 0;
 }
 
-bool ebpf_array_fits(int fd, std::uint32_t value_bytes) {
+std::uint32_t ebpf_map_id(int map) {
   bpf_map_info info{};
-  return link::bpf_info_read(fd, &info, sizeof info) && info.type == BPF_MAP_TYPE_ARRAY &&
-         info.value_size == value_bytes && info.max_entries == 1 && (info.map_flags & BPF_F_MMAPABLE);
+  return link::bpf_info_read(map, &info, sizeof info) ? info.id : 0;
+}
+
+OwnFd ebpf_array_by_id(std::uint32_t id, std::uint32_t value_bytes) {
+  OwnFd map = link::bpf_by_id(BPF_MAP_GET_FD_BY_ID, id);
+  bpf_map_info info{};
+  const bool fits = map.open() && link::bpf_info_read(map.get(), &info, sizeof info) &&
+                    info.type == BPF_MAP_TYPE_ARRAY && info.value_size == value_bytes && info.max_entries == 1;
+  if (!fits) map.reset();
+  return map;
 }
 
 }  // namespace omx::broker

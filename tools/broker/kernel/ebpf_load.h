@@ -35,7 +35,9 @@ Result<OwnFd> ebpf_array_make(const ArrayKind& kind);
 int ebpf_array_read(int map, std::uint32_t index, void* value);
 int ebpf_array_write(int map, std::uint32_t index, const void* value);
 
-// Returns whether the descriptor is an array map with one value of that size that can be mapped.
-bool ebpf_array_fits(int fd, std::uint32_t value_bytes);
+// Returns the number by which the kernel knows a map; 0 if that cannot be read.
+std::uint32_t ebpf_map_id(int map);
+// Opens an array map with one value of that size by its number. Not open if there is none.
+OwnFd ebpf_array_by_id(std::uint32_t id, std::uint32_t value_bytes);
 
 }  // namespace omx::broker

@@ -28,7 +28,7 @@ struct Grant {
   std::uint32_t pid = 0;
   std::uint32_t ifindex = 0;  // of the NIC
   std::uint32_t user = 0;     // number of the user's rate, or 0
-  std::uint32_t spare2 = 0;
+  std::uint32_t classes = 0;  // number of the map that the filters of its sockets read
   std::uint64_t started = 0;  // start time of the process, from /proc/PID/stat
   bool operator==(const Grant&) const = default;
 };
