@@ -279,7 +279,7 @@ TEST_F(OmxdTest, quota__kept_sockets_count_until_they_are_closed) {
   });
 }
 
-// A link makes its socket anew when the MTU grows, while it still has the former one.
+// A link takes another socket when the MTU grows, while it still has the former one.
 TEST_F(OmxdTest, quota__an_endpoint_is_opened_again_at_the_limit) {
   start("users = *\nboards = v0,v1\nendpoints = 2\nmemory = 64M\n");
   as_user(kAlice, [&] {

@@ -37,7 +37,7 @@ class Service {
   void named(std::uint32_t board, const BoardVoice::Name& name);
 
  private:
-  // What an event of the loop concerns. The number is a client's, a board's or a grant's, and is never used
+  // The source of an event of the loop. Its number is a client's, a board's or a grant's, and is never used
   // for another one, so an event that comes too late finds nothing.
   enum class Source : std::uint8_t { listener, signals, links, voice, client, orphan };
 

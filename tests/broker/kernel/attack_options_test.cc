@@ -224,7 +224,7 @@ TEST_F(attack_options, bind_a_fixed_socket_to_something_else) {
   });
 }
 
-// He can bind it, even to all protocols of all interfaces, and nothing more comes in or gets out.
+// The user can bind it, even to all protocols of all interfaces, and nothing more comes in or gets out.
 TEST_F(attack_options, bind_a_loose_socket_to_something_else) {
   const Sealed sealed = open(kEndpoint), victim = open(10);
   std::vector<Bytes> frames;

@@ -91,7 +91,8 @@ TEST_F(attack_receive, after_revocation) {
   EXPECT_EQ(types_in(sealed.wakeup), Types{});
 }
 
-// He maps one page, which holds his own words. The map itself he can only write the same way.
+// The user maps one page, which holds the words of the endpoint. The map itself can only be written the same
+// way.
 TEST_F(attack_receive, by_the_map_of_classes) {
   const Sealed sealed = open(kEndpoint);
   as_user([&] {

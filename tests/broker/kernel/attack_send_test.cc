@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attacks by what a user sends. Each test looks at the other end of the cable, where only what he may send
-// gets out, and at the counters.
+// Attacks by what a user sends. Each test looks at the other end of the cable, where only what the user may
+// send gets out, and at the counters.
 #include <arpa/inet.h>
 #include <linux/if_packet.h>
 #include <net/if.h>

@@ -98,7 +98,8 @@ OwnFd ebpf_array_by_id(std::uint32_t id, std::uint32_t value_bytes) {
   OwnFd map = link::bpf_by_id(BPF_MAP_GET_FD_BY_ID, id);
   bpf_map_info info{};
   const bool fits = map.open() && link::bpf_info_read(map.get(), &info, sizeof info) &&
-                    info.type == BPF_MAP_TYPE_ARRAY && info.value_size == value_bytes && info.max_entries == 1;
+                    info.type == BPF_MAP_TYPE_ARRAY && info.value_size == value_bytes &&
+                    info.max_entries == 1;
   if (!fits) map.reset();
   return map;
 }
