@@ -135,9 +135,10 @@ def unscheduled_data(peer):
 def parked_message(peer):
     """A message whose envelope is requested comes again as RNDV under its number, and no other message does
     [docs/reference/wire.md 19]."""
-    partner = peer.partner(features=block.PARK | block.SACK).connected_by_subject()
     check = peer.rules.check
     for length, kind in ((8, TINY), (100, SMALL)):
+        # The messages behind a parked one go as RNDVs at once, so each length has a connection.
+        partner = peer.partner(features=block.PARK | block.SACK).connected_by_subject()
         peer.ask(f"send 1 1 {length} 7")
         whole = partner.take(kind, lambda f: f["seq"] == partner.wanted)
         partner.ack(flags=8)
