@@ -109,6 +109,16 @@ TEST(policy_may, board__that_is_none_of_the_broker) {
             "user alice (1001) may have no raw frames on lo: it is no board of the broker (loopback)");
 }
 
+TEST(policy_may, served__the_stricter_mode_decides) {
+  const Policy confined = policy("users = *, alice\n"),
+               trusted = policy("users = *, alice\nmode = trusted\n");
+  EXPECT_EQ(*confined.may(user(kAlice), board("eth0"), Mode::trusted), Mode::trusted);
+  EXPECT_EQ(*trusted.may(user(kAlice), board("eth0"), Mode::confined), Mode::confined);
+  EXPECT_TRUE(confined.may(user(kCarol), board("eth0"), Mode::confined));
+  EXPECT_FALSE(confined.may(user(kCarol), board("eth0"), Mode::trusted));
+  EXPECT_FALSE(trusted.may(user(kCarol), board("eth0"), Mode::confined));
+}
+
 TEST(policy_may, no_endpoints__shuts_a_user_out) {
   const Policy p = policy("users = *\nuser bob endpoints = 0\n");
   EXPECT_THAT(answer(p, kBob), HasSubstr("gives the user no endpoints"));

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/broker/adoption.h"
 
+#include <fmt/format.h>
 #include <net/if.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 #include <utility>
 
 #include "base/log.h"
 #include "link/packet/packet_ring.h"
 #include "netdev/bpf_call.h"
 #include "netdev/open_failure.h"
+#include "tools/broker/boards.h"
 #include "tools/broker/client.h"
 #include "tools/broker/kernel/ebpf_load.h"
 #include "tools/broker/kernel/egress_hook.h"
@@ -29,7 +33,7 @@ OwnFd program_find(const link::Interface& board, const std::string& networks) {
   };
   if (const auto network = PrivateNetwork::open(networks + "/" + board.name))
     run_in(*network, [&] { look(::if_nametoindex(board.name.c_str())); });
-  if (id == 0) look(board.index);
+  if (id == 0 && board.index != 0) look(board.index);
   return id == 0 ? OwnFd() : link::bpf_by_id(BPF_PROG_GET_FD_BY_ID, id);
 }
 
@@ -41,20 +45,51 @@ OwnFd process_open(const Grant& grant) {
   return process;
 }
 
-// Takes up a grant, or clears it if its socket or process is gone.
+// Returns the user of a grant, with the groups that its process has. They may be others than those of the
+// account, as those of a shell from before a change.
+User user_of(const Grant& grant, const Accounts& accounts) {
+  User user = accounts.user(grant.uid);
+  std::ifstream status(fmt::format("/proc/{}/status", grant.pid));
+  std::vector<gid_t> gids;
+  bool known = false;
+  for (std::string line; std::getline(status, line);) {
+    std::istringstream words(line);
+    std::string key;
+    words >> key;
+    if (key != "Gid:" && key != "Groups:") continue;
+    std::vector<gid_t> these;
+    for (gid_t gid = 0; words >> gid;) these.push_back(gid);
+    // Of the line Gid the second one is the effective one.
+    if (key == "Gid:" && these.size() > 1) gids.push_back(these[1]);
+    if (key == "Groups:") gids.insert(gids.end(), these.begin(), these.end());
+    known = known || key == "Groups:";
+  }
+  if (known) user.gids = std::move(gids);
+  return user;
+}
+
+// Takes up a grant, or clears it if its socket or process is gone, or the policy does not allow it any more.
 bool adopt(BrokerState& state, std::uint32_t slot, const Grant& grant,
-           const std::vector<std::uint64_t>& living, std::uint32_t board) {
+           const std::vector<std::uint64_t>& living, const ServedBoard::Plan& plan) {
+  const std::uint32_t board = plan.number;
   OwnFd process = process_open(grant);
   const bool lives = std::ranges::find(living, grant.cookie) != living.end();
   if (!lives || !process.open() || state.grants.open(board, grant.endpoint)) {
     grant_clear(state.maps, slot);
     return false;
   }
+  const User user = user_of(grant, state.accounts);
+  if (const auto may = state.policy.may(user, plan.choice, plan.mode); !may) {
+    grant_clear(state.maps, slot);
+    log(LogLevel::warn, "end: process {} endpoint {} of {}: {}", grant.pid, grant.endpoint,
+        plan.choice.interface.name, may.error().message);
+    return false;
+  }
   GrantEntry entry;
   entry.slot = slot;
   entry.board = board;
   entry.endpoint = grant.endpoint;
-  entry.user = state.accounts.user(grant.uid);
+  entry.user = user;
   entry.pid = static_cast<pid_t>(grant.pid);
   entry.started = grant.started;
   entry.cookie = grant.cookie;
@@ -81,6 +116,14 @@ Result<GrantMaps> maps_find(const std::vector<link::Choice>& boards, const std::
     if (maps) return maps;
     failure = maps.error();
   }
+  // Of NICs that are not here.
+  for (const std::string& name : networks_list(networks)) {
+    link::Interface gone;
+    gone.name = name;
+    const OwnFd program = program_find(gone, networks);
+    if (!program.open()) continue;
+    if (auto maps = grant_maps_of(program.get())) return maps;
+  }
   return tl::unexpected(failure);
 }
 
@@ -92,22 +135,23 @@ Result<GrantMaps> maps_adopt(const std::vector<link::Choice>& boards, const std:
   return grant_maps_make();
 }
 
-std::size_t grants_adopt(BrokerState& state) {
+std::size_t grants_adopt(BrokerState& state, const std::set<std::uint32_t>& awaited) {
   std::size_t count = 0;
   std::vector<std::vector<std::uint64_t>> living;
   for (const auto& board : state.boards)
     living.push_back(board->sockets_living().value_or(std::vector<std::uint64_t>()));
   for (std::uint32_t slot = 0; slot < kSlots; slot++) {
     Grant grant;
+    if (state.grants.all().contains(slot)) continue;
     if (grant_read(state.maps, slot, grant) != 0 || grant.cookie == 0) continue;
-    const auto board =
-        std::ranges::find_if(state.boards, [&](const auto& b) { return b->nic_index() == grant.ifindex; });
-    if (board == state.boards.end()) {
+    const auto board = std::ranges::find_if(
+        state.boards, [&](const auto& b) { return !b->retired() && b->nic_index() == grant.ifindex; });
+    const bool served = board != state.boards.end();
+    state.grants.reserve(slot, !served && awaited.contains(grant.ifindex));
+    if (served)
+      count += adopt(state, slot, grant, living[(*board)->plan().number], (*board)->plan()) ? 1 : 0;
+    else if (!awaited.contains(grant.ifindex))
       grant_clear(state.maps, slot);
-      continue;
-    }
-    const std::uint32_t number = (*board)->plan().number;
-    count += adopt(state, slot, grant, living[number], number) ? 1 : 0;
   }
   return count;
 }

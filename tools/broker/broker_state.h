@@ -2,6 +2,7 @@
 // All that a running broker knows.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,6 +19,9 @@
 
 namespace omx::broker {
 
+// Is told the names that the network gives.
+using Named = std::function<void(std::uint32_t board, const BoardVoice::Name&)>;
+
 struct BrokerState {
   BrokerState(Policy policy_in, Accounts accounts_in, GrantMaps maps_in, const Holding& total)
       : policy(std::move(policy_in)),
@@ -30,14 +34,16 @@ struct BrokerState {
   GrantMaps maps;
   Quota quota;
   Grants grants{kSlots};
-  std::vector<std::unique_ptr<ServedBoard>> boards;
+  std::vector<std::unique_ptr<ServedBoard>> boards;  // by number; one that is taken down stays, as retired
+  std::map<std::string, link::Interface> unserved;   // boards that could not be served, as they were then
+  Named named;
   std::map<uid_t, Pace> paces;
   std::map<uid_t, std::string> names;  // of users that asked
   Rates rates{maps};
 
   ServedBoard* board_named(const std::string& name) const {
     for (const auto& board : boards)
-      if (board->name() == name) return board.get();
+      if (!board->retired() && board->name() == name) return board.get();
     return nullptr;
   }
 };

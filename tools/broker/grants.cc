@@ -10,12 +10,21 @@ namespace omx::broker {
 
 namespace {
 constexpr std::uint64_t kInUse = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kReserved = kInUse - 1;
 }  // namespace
 
 std::optional<std::uint32_t> Grants::slot_find() const {
   const auto oldest = std::ranges::min_element(used_);
-  if (oldest == used_.end() || *oldest == kInUse) return std::nullopt;
+  if (oldest == used_.end() || *oldest >= kReserved) return std::nullopt;
   return static_cast<std::uint32_t>(oldest - used_.begin());
+}
+
+void Grants::reserve(std::uint32_t slot, bool reserved) {
+  assert(used_[slot] != kInUse);
+  if (reserved)
+    used_[slot] = kReserved;
+  else if (used_[slot] == kReserved)
+    used_[slot] = ++ends_;
 }
 
 GrantEntry& Grants::add(GrantEntry grant) {

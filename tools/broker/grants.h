@@ -72,6 +72,8 @@ class Grants {
   // Returns a free slot, the one that was free for longest; nullopt if there is none.
   std::optional<std::uint32_t> slot_find() const;
   GrantEntry& add(GrantEntry grant);
+  // Keeps a slot for a grant of the kernel whose board is not served yet, or gives it back.
+  void reserve(std::uint32_t slot, bool reserved);
   GrantEntry* find(std::uint32_t board, std::uint8_t endpoint);
   GrantEntry* of_connection(ConnectionId connection);
   // Ends a grant: its slot and endpoint are free, and its sockets are kept. If another grant replaces it, its

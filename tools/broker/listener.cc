@@ -58,6 +58,19 @@ void folder_make(const std::string& path) {
   if (slash != std::string::npos && slash > 0) ::mkdir(path.substr(0, slash).c_str(), 0711);
 }
 
+// Removes the socket that a killed broker left. Any other file stays.
+Result<void> place_free(const std::string& path) {
+  struct stat file {};
+  if (::lstat(path.c_str(), &file) < 0) return {};
+  if (!S_ISSOCK(file.st_mode))
+    return fail(link::kFailure,
+                fmt::format("{} is not a socket, and is left alone; choose another path (--socket, "
+                            "or \"socket\" in broker.conf), or remove it",
+                            path));
+  ::unlink(path.c_str());
+  return {};
+}
+
 // Gives the socket to the group of the policy, with the policy's permissions.
 Result<void> rights_set(const std::string& path, const Policy& policy) {
   if (policy.socket.group.id && ::chown(path.c_str(), static_cast<uid_t>(-1), *policy.socket.group.id) < 0)
@@ -68,6 +81,11 @@ Result<void> rights_set(const std::string& path, const Policy& policy) {
 }
 
 }  // namespace
+
+bool broker_answers(const std::string& path) {
+  sockaddr_un address;
+  return address_of(path, address) && answers(address);
+}
 
 Result<Listener> Listener::open(const Policy& policy) {
   if (from_systemd()) {
@@ -91,7 +109,7 @@ Result<Listener> Listener::open(const Policy& policy) {
                             "omxd.service)",
                             path));
   folder_make(path);
-  ::unlink(path.c_str());
+  if (auto freed = place_free(path); !freed) return tl::unexpected(freed.error());
   OwnFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const mode_t before = ::umask(0177);
   const bool bound =

@@ -11,6 +11,9 @@
 
 namespace omx::broker {
 
+// Returns whether a process listens at the path, as another broker does.
+bool broker_answers(const std::string& path);
+
 class Listener {
  public:
   // Takes the socket that systemd made (LISTEN_FDS), or makes one as the policy says. Fails if another broker

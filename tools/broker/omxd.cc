@@ -103,6 +103,11 @@ int main(int argc, char** argv) {
     fmt::print("{}", *text);
     return 0;
   }
+  if (clean && broker_answers(policy->socket.path))
+    return failed(
+        {1, fmt::format("a broker listens at {}; end it first (systemctl stop omxd.socket omxd.service), "
+                        "then call omxd --clean again",
+                        policy->socket.path)});
   if (clean) return broker_clean(*policy) ? 0 : kFailed;
   return serve(std::move(*policy), file);
 }

@@ -91,6 +91,10 @@ bool Policy::passthru_of(std::string_view board) const {
 }
 
 Result<Mode> Policy::may(const User& user, const link::Choice& board) const {
+  return may(user, board, mode_of(board.interface.name));
+}
+
+Result<Mode> Policy::may(const User& user, const link::Choice& board, Mode served) const {
   const std::string& name = board.interface.name;
   const std::string path = shown(file, kFileShown);
   const auto refused = [&](const std::string& why) {
@@ -102,12 +106,12 @@ Result<Mode> Policy::may(const User& user, const link::Choice& board) const {
   }
   const BoardChanges* const own = board_find(*this, name);
   const Members& allowed = own && own->members ? *own->members : members;
-  const Mode how = mode_of(name);
+  const bool trusted = served == Mode::trusted || mode_of(name) == Mode::trusted;
   const bool is_named = named(allowed, user);
   if (!is_named && !allowed.everyone) {
     return refused(fmt::format("{} allows {}; {}", path, members_text(allowed), remedy(allowed)));
   }
-  if (!is_named && how == Mode::trusted) {
+  if (!is_named && trusted) {
     return refused(fmt::format(
         "the board is in trusted mode, so {} must name the user or a group, and \"users = *\" does "
         "not; {}",
@@ -117,7 +121,7 @@ Result<Mode> Policy::may(const User& user, const link::Choice& board) const {
     return refused(
         fmt::format("{} gives the user no endpoints; the administrator raises \"endpoints\" there", path));
   }
-  return how;
+  return served;
 }
 
 Limits Policy::limits_of(const User& user) const {

@@ -89,6 +89,9 @@ struct Policy {
 
   // Returns how a user may use an interface, or the sentence why not. `board` is one of boards_choose().
   Result<Mode> may(const User& user, const link::Choice& board) const;
+  // Returns the same for a board that is served in a mode, which may be another than the policy's. The
+  // stricter one decides.
+  Result<Mode> may(const User& user, const link::Choice& board, Mode served) const;
   // Returns the user's own limits where there are some. Otherwise returns the most that one of the user's
   // groups has, and for all else what everyone has.
   Limits limits_of(const User& user) const;

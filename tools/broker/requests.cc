@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "netdev/open_failure.h"
 #include "netdev/socket_buffer.h"
+#include "tools/broker/boards.h"
 #include "tools/broker/kernel/ebpf_load.h"
 #include "tools/broker/kernel/sealed_socket.h"
 #include "wire/sizes.h"
@@ -81,7 +82,8 @@ void Requests::boards(const Client& client) {
   std::vector<BoardRecord> records;
   std::string refusal;
   for (const auto& board : state_.boards) {
-    const auto mode = state_.policy.may(client.user, board->plan().choice);
+    if (board->retired()) continue;
+    const auto mode = state_.policy.may(client.user, board->plan().choice, board->plan().mode);
     if (mode && records.size() < kBoardsMost)
       records.push_back(record_of(*board, *mode));
     else if (!mode)
@@ -101,7 +103,7 @@ Result<ServedBoard*> Requests::board_of(const Client& client, const Request& req
   ServedBoard* const board = state_.board_named(name);
   if (!board)
     return fail(link::kBoardUnknown, fmt::format("the broker of this host serves no board {}", shown(name)));
-  if (const auto mode = state_.policy.may(client.user, board->plan().choice); !mode)
+  if (const auto mode = state_.policy.may(client.user, board->plan().choice, board->plan().mode); !mode)
     return tl::unexpected(mode.error());
   return board;
 }
@@ -327,7 +329,7 @@ std::size_t Requests::kept_forget() {
 void Requests::boards_refresh() {
   for (const auto& board : state_.boards) {
     const std::uint32_t former = board->state().mtu;
-    if (!board->refresh() || board->state().mtu == former) continue;
+    if (board->retired() || !board->refresh() || board->state().mtu == former) continue;
     for (const auto& [slot, entry] : state_.grants.all()) {
       Grant grant;
       if (entry.board != board->plan().number || grant_read(state_.maps, slot, grant) != 0) continue;
@@ -335,13 +337,15 @@ void Requests::boards_refresh() {
       grant_write(state_.maps, slot, grant);
     }
   }
+  boards_appear(state_);
 }
 
 std::vector<ConnectionId> Requests::policy_set(Policy policy) {
   state_.policy = std::move(policy);
   std::vector<std::uint32_t> refused;
   for (const auto& [slot, grant] : state_.grants.all()) {
-    if (!state_.policy.may(grant.user, state_.boards[grant.board]->plan().choice)) refused.push_back(slot);
+    const ServedBoard::Plan& plan = state_.boards[grant.board]->plan();
+    if (!state_.policy.may(grant.user, plan.choice, plan.mode)) refused.push_back(slot);
     const std::uint32_t number = state_.rates.set(grant.user.uid, state_.policy.limits_of(grant.user).rate);
     Grant noted;
     if (grant_read(state_.maps, slot, noted) != 0 || noted.user == number) continue;
@@ -349,11 +353,13 @@ std::vector<ConnectionId> Requests::policy_set(Policy policy) {
     grant_write(state_.maps, slot, noted);
   }
   std::vector<ConnectionId> revoked;
-  for (const std::uint32_t slot : refused) {
+  const auto revoke = [&](std::uint32_t slot, std::string_view why) {
     const GrantEntry& grant = state_.grants.all().at(slot);
     if (grant.connection != kNoConnection) revoked.push_back(grant.connection);
-    end(grant, "the policy allows it no more");
-  }
+    end(grant, why);
+  };
+  for (const std::uint32_t slot : refused) revoke(slot, "the policy allows it no more");
+  boards_reload(state_, revoke);
   return revoked;
 }
 

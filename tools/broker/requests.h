@@ -28,7 +28,8 @@ class Requests {
   std::size_t kept_forget();
   // Follows the NICs after a change.
   void boards_refresh();
-  // Applies a policy that was read again: revokes what it no longer allows. Returns the connections whose
+  // Applies a policy that was read again: revokes what it no longer allows, and serves its
+  // boards. Returns the connections whose
   // grants were revoked, which the caller ends, so that their processes learn of it.
   std::vector<ConnectionId> policy_set(Policy policy);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/broker/served_board.h"
 
-#include <linux/packet_diag.h>
-#include <linux/sock_diag.h>
 #include <sys/socket.h>
+
+#include <fmt/format.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -11,12 +11,12 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/netlink.h"
 #include "netdev/open_failure.h"
 #include "netdev/socket_buffer.h"
 #include "tools/broker/kernel/egress_hook.h"
 #include "tools/broker/kernel/egress_program.h"
 #include "tools/broker/kernel/kernel_failure.h"
+#include "tools/broker/kernel/packet_sockets.h"
 #include "tools/broker/kernel/sealed_socket.h"
 
 namespace omx::broker {
@@ -33,28 +33,18 @@ int state_in(const PrivateNetwork& network, const std::string& name, link::Inter
   return entered ? entered : error;
 }
 
-// Asks the kernel for all packet sockets of the calling thread's network.
-int packet_sockets_list(std::vector<std::uint64_t>& cookies) {
-  Netlink kernel(NETLINK_SOCK_DIAG);
-  packet_diag_req request{};
-  request.sdiag_family = AF_PACKET;
-  return kernel.dump({SOCK_DIAG_BY_FAMILY, request}, [&](const NetlinkMessage& message) {
-    NetlinkBytes body = message.body;
-    const auto socket = netlink_head_take<packet_diag_msg>(body);
-    if (socket) cookies.push_back(std::uint64_t{socket->pdiag_cookie[1]} << 32 | socket->pdiag_cookie[0]);
-  });
-}
-
 }  // namespace
 
 Result<std::unique_ptr<ServedBoard>> ServedBoard::open(Plan plan, const Shared& shared) {
   const std::string path = shared.networks + "/" + plan.choice.interface.name;
   auto network = plan.mode == Mode::trusted ? PrivateNetwork::own() : PrivateNetwork::open(path);
-  if (!network && plan.mode == Mode::confined) network = PrivateNetwork::make_at(path);
+  const bool makes = !network && plan.mode == Mode::confined;
+  if (makes) network = PrivateNetwork::make_at(path);
   if (!network) return tl::unexpected(network.error());
   std::unique_ptr<ServedBoard> board(new ServedBoard(std::move(plan), shared, std::move(*network)));
+  board->made_network_ = makes;
   if (auto done = board->set_up(); !done) {
-    board->remove();
+    board->undo();
     return tl::unexpected(done.error());
   }
   return board;
@@ -68,7 +58,9 @@ MacvlanOptions ServedBoard::macvlan_options() const {
 
 Result<void> ServedBoard::set_up() {
   if (plan_.mode == Mode::confined) {
+    const auto former = macvlan_find(network_, name());
     const auto macvlan = macvlan_adopt(network_, macvlan_options());
+    made_macvlan_ = former && (!*former || (macvlan && (*former)->ifindex != macvlan->ifindex));
     if (!macvlan) return tl::unexpected(macvlan.error());
   }
   other_mode_remove();
@@ -79,12 +71,34 @@ Result<void> ServedBoard::set_up() {
   return voice_open();
 }
 
-// Removes what a broker left that served the board in the other mode.
-void ServedBoard::other_mode_remove() const {
-  if (plan_.mode == Mode::confined) {
-    if (auto done = egress_hook_remove(nic_index()); !done) log(LogLevel::warn, "{}", done.error().message);
+// Removes what this process made of a board that could not be set up. What an earlier broker made stays,
+// because jobs may use it.
+void ServedBoard::undo() {
+  voice_.reset();
+  rings_.reset();
+  if (plan_.mode != Mode::confined) return;  // a program at the NIC does no harm
+  if (made_macvlan_)
+    if (auto done = macvlan_remove(network_, name()); !done) log(LogLevel::warn, "{}", done.error().message);
+  if (made_network_)
+    if (auto done = network_.remove(); !done) log(LogLevel::warn, "{}", done.error().message);
+}
+
+// Removes the program of trusted mode from the NIC. While sealed sockets may be open on the NIC itself it
+// stays, because they could send any frames without it.
+void ServedBoard::nic_hook_remove() const {
+  const auto hook = egress_hook_find(nic_index());
+  if (!hook || hook->program_id == 0) return;
+  if (sealed_sockets_live()) {
+    log(LogLevel::summary, "the program stays at {}, because sockets of its trusted mode may be open",
+        name());
     return;
   }
+  if (auto done = egress_hook_remove(nic_index()); !done) log(LogLevel::warn, "{}", done.error().message);
+}
+
+// Removes what a broker left that served the board in the other mode.
+void ServedBoard::other_mode_remove() const {
+  if (plan_.mode == Mode::confined) return nic_hook_remove();
   auto former = PrivateNetwork::open(shared_.networks + "/" + name());
   if (!former) return;
   if (auto done = macvlan_remove(*former, name()); !done) log(LogLevel::warn, "{}", done.error().message);
@@ -135,10 +149,10 @@ Result<void> ServedBoard::seal(int socket, const SocketPlace& place, std::size_t
 }
 
 Result<ServedBoard::DataSocket> ServedBoard::data_make(SocketPlace place, const link::RingGeometry& ring) {
-  if (absent_) return fail(link::kNoDevice, name() + " is gone; its endpoints can be opened when it is back");
+  if (!outage_.empty()) return fail(link::kNoDevice, outage_);
   auto classes = classes_make();
   if (!classes) return tl::unexpected(classes.error());
-  auto socket = rings_.take(ring);
+  auto socket = rings_->take(ring);
   if (!socket) return tl::unexpected(socket.error());
   const auto cookie = socket_cookie(socket->get());
   if (!cookie) return tl::unexpected(cookie.error());
@@ -150,7 +164,7 @@ Result<ServedBoard::DataSocket> ServedBoard::data_make(SocketPlace place, const 
 }
 
 Result<OwnFd> ServedBoard::beside_make(const SocketPlace& place, SocketKind kind) const {
-  if (absent_) return fail(link::kNoDevice, name() + " is gone");
+  if (!outage_.empty()) return fail(link::kNoDevice, outage_);
   const bool bulk = kind == SocketKind::bulk;
   SocketMemory memory;
   // One frame in the wake-up socket wakes as well as many.
@@ -163,35 +177,64 @@ Result<OwnFd> ServedBoard::beside_make(const SocketPlace& place, SocketKind kind
 }
 
 Result<std::vector<std::uint64_t>> ServedBoard::sockets_living() const {
-  std::vector<std::uint64_t> cookies;
+  std::vector<PacketSocket> sockets;
   int error = 0;
-  if (const int entered = run_in(network_, [&] { error = packet_sockets_list(cookies); })) error = entered;
+  if (const int entered = run_in(network_, [&] { error = packet_sockets_list(sockets); })) error = entered;
   if (error) return tl::unexpected(kernel_failure("list packet sockets (CONFIG_PACKET_DIAG)", error));
+  std::vector<std::uint64_t> cookies;
+  if (former_) {
+    auto of_former = former_->sockets_living();
+    if (!of_former) return of_former;
+    cookies = std::move(*of_former);
+  }
+  for (const PacketSocket& socket : sockets) cookies.push_back(socket.cookie);
   return cookies;
 }
 
+void ServedBoard::succeed(std::unique_ptr<ServedBoard> former) {
+  // Predecessors whose sockets are all closed are needed no more.
+  while (former) {
+    const auto living = former->sockets_living();
+    if (!living || !living->empty()) break;
+    former = std::move(former->former_);
+  }
+  former_ = std::move(former);
+}
+
+// Notes that no endpoint can be opened, and why. Returns false.
+bool ServedBoard::out(std::string why) {
+  if (outage_ != why) log(LogLevel::warn, "{}", why);
+  outage_ = std::move(why);
+  voice_.reset();
+  state_.up = state_.running = false;
+  return false;
+}
+
 bool ServedBoard::refresh() {
+  link::Interface& known = plan_.choice.interface;
   link::InterfaceState nic;
   const OwnFd any(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const bool there = any.open() && link::interface_state_by_name(any.get(), name(), nic) == 0 &&
-                     nic.nic == plan_.choice.interface.nic;
-  if (!there) {
-    if (!std::exchange(absent_, true)) log(LogLevel::warn, "{} is gone; its sockets are silent", name());
-    voice_.reset();
-    state_.up = state_.running = false;
-    return false;
+  const bool there = any.open() && link::interface_state_by_name(any.get(), name(), nic) == 0;
+  const bool moved = there && nic.nic != known.nic;  // to another address
+  if (!there || (moved && nic.index != known.index))
+    return out(name() + " is gone; its sockets are silent, and endpoints can be opened when it is back");
+  if (moved && !has_own_address())
+    return out(
+        fmt::format("{} has the MAC address {} now, so its endpoints, which have the former one, are silent; "
+                    "\"systemctl reload omxd\" ends them and serves the new one",
+                    name(), mac_format(nic.nic)));
+  if (moved) {
+    log(LogLevel::summary, "{} has the MAC address {} now; its board keeps {} and works on", name(),
+        mac_format(nic.nic), mac_format(nic_));
+    known.nic = nic.nic;
   }
-  const bool returned = absent_ || nic.index != nic_index();
-  const bool resized = nic.mtu != plan_.choice.interface.mtu;
-  plan_.choice.interface.index = nic.index;
-  plan_.choice.interface.mtu = nic.mtu;
+  const bool returned = !outage_.empty() || nic.index != known.index;
+  const bool resized = nic.mtu != known.mtu;
+  known.index = nic.index;
+  known.mtu = nic.mtu;
   if (returned) {
-    if (auto done = set_up(); !done) {
-      log(LogLevel::error, "{}", done.error().message);
-      absent_ = true;
-      return false;
-    }
-    absent_ = false;
+    if (auto done = set_up(); !done) return out(done.error().message);
+    outage_.clear();
     log(LogLevel::summary, "{} is back", name());
   } else if (resized && plan_.mode == Mode::confined) {
     if (auto done = macvlan_set_mtu(network_, name(), nic.mtu); !done)
@@ -200,14 +243,25 @@ bool ServedBoard::refresh() {
   return state_in(network_, name(), state_) == 0;
 }
 
+void ServedBoard::network_remove() {
+  if (auto done = macvlan_remove(network_, name()); !done) log(LogLevel::error, "{}", done.error().message);
+  // This object still knows the sockets in it.
+  auto mounted = PrivateNetwork::open(network_.path());
+  if (!mounted) return;
+  if (auto done = mounted->remove(); !done) log(LogLevel::error, "{}", done.error().message);
+}
+
+void ServedBoard::retire() {
+  remove();
+  outage_ = name() + " is no board of the broker any more";
+  retired_ = true;
+}
+
 void ServedBoard::remove() {
   voice_.reset();
-  if (plan_.mode == Mode::confined) {
-    if (auto done = macvlan_remove(network_, name()); !done) log(LogLevel::error, "{}", done.error().message);
-    if (auto done = network_.remove(); !done) log(LogLevel::error, "{}", done.error().message);
-    return;
-  }
-  if (auto done = egress_hook_remove(nic_index()); !done) log(LogLevel::error, "{}", done.error().message);
+  rings_.reset();
+  if (plan_.mode == Mode::confined && !retired_) network_remove();
+  nic_hook_remove();
 }
 
 }  // namespace omx::broker

@@ -70,14 +70,26 @@ class ServedBoard {
 
   // Follows the NIC after a change. Returns whether the board works.
   bool refresh();
-  // Removes everything from the kernel. Sockets that processes still have fall silent.
+  // Takes the board down for good: no endpoint can be opened any more. Its grants must be revoked. Sockets
+  // that processes still have are silent, and sockets_living() still knows them.
+  void retire();
+  bool retired() const { return retired_; }
+  // Takes the place of a retired board, whose sockets sockets_living() knows, too.
+  void succeed(std::unique_ptr<ServedBoard> former);
+  // Removes everything from the kernel. Sockets that processes still have fall silent. The program stays at
+  // the NIC while it must keep them silent.
   void remove();
 
  private:
   ServedBoard(Plan plan, const Shared& shared, PrivateNetwork network)
       : plan_(std::move(plan)), shared_(shared), network_(std::move(network)) {}
   Result<void> set_up();
+  void undo();
   void other_mode_remove() const;
+  void nic_hook_remove() const;
+  void network_remove();
+  bool out(std::string why);
+  bool has_own_address() const { return plan_.mode == Mode::confined && !plan_.passthru; }
   Result<void> hook_set() const;
   Result<void> voice_open();
   MacvlanOptions macvlan_options() const;
@@ -86,11 +98,15 @@ class ServedBoard {
   Plan plan_;
   const Shared shared_;
   PrivateNetwork network_;  // in trusted mode that of the host
-  RingPool rings_{network_};
-  NicId nic_ = 0;  // the source address of the board's frames
+  std::unique_ptr<RingPool> rings_ = std::make_unique<RingPool>(network_);
+  std::unique_ptr<ServedBoard> former_;  // of this number, retired
+  NicId nic_ = 0;                        // the source address of the board's frames
   link::InterfaceState state_;
   std::unique_ptr<BoardVoice> voice_;
-  bool absent_ = false;  // the NIC is gone
+  std::string outage_;         // why no endpoint can be opened; empty: the board works
+  bool made_network_ = false;  // by this process
+  bool made_macvlan_ = false;
+  bool retired_ = false;
 };
 
 }  // namespace omx::broker

@@ -202,6 +202,8 @@ void Service::policy_read() {
   policy->socket = state_.policy.socket;
   state_.names.clear();
   for (const ConnectionId id : requests_.policy_set(std::move(*policy))) client_end(id);
+  boards_watch();
+  orphans_watch();
   log(LogLevel::summary, "the policy was read again from {}", state_.policy.file);
 }
 
@@ -223,6 +225,7 @@ void Service::links_read() {
   }
   requests_.boards_refresh();
   boards_watch();
+  orphans_watch();
 }
 
 void Service::orphan_end(std::uint64_t serial) {

@@ -2,7 +2,6 @@
 // Sets up the boards of a broker, and takes them down.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -11,8 +10,7 @@
 
 namespace omx::broker {
 
-// Returns a broker that is ready to serve. `named` is told the names that the network gives.
-using Named = std::function<void(std::uint32_t board, const BoardVoice::Name&)>;
+// Returns a broker that is ready to serve.
 Result<std::unique_ptr<BrokerState>> broker_set_up(Policy policy, const Named& named);
 
 // Returns the folder of the private networks, which lies beside the socket.
@@ -22,8 +20,9 @@ std::string networks_folder(const Policy& policy);
 // endpoints are open.
 std::size_t broker_take_down(BrokerState& state);
 
-// Removes all that brokers left in the kernel of this host. Open endpoints go silent. Returns whether all
-// could be removed.
+// Removes all that brokers left in the kernel of this host. Open endpoints go silent. The program at a NIC
+// stays while sockets of a trusted board are open, because it keeps them silent. Returns whether all could be
+// removed.
 bool broker_clean(const Policy& policy);
 
 }  // namespace omx::broker
