@@ -16,7 +16,8 @@ struct PacketSocket {
 int packet_sockets_list(std::vector<PacketSocket>& sockets);
 
 // Returns whether a sealed socket may be open in the calling thread's network. The kernel does not tell
-// marks. But a sealed socket always has an eBPF program, and the sockets of other programs mostly have classic filters.
+// marks. But a sealed socket always has an eBPF program, and the sockets of other programs mostly have
+// classic filters.
 bool sealed_sockets_live();
 
 }  // namespace omx::broker
