@@ -200,10 +200,34 @@ TEST_F(OmxdBoardsTest, absent__grants_wait_for_their_board) {
   link::ip("link set v0 name away");
   start(kConfined);
   EXPECT_EQ(grants_in_kernel(), 2U) << log();
+  reload(kConfined);
+  EXPECT_EQ(grants_in_kernel(), 2U) << log();
   link::ip("link set away name v0");
   EXPECT_TRUE(becomes_true([&] { return log_says("v0 has appeared"); })) << log();
   EXPECT_TRUE(frame_passes(*here, 3, *there, 4));
   EXPECT_EQ(grants_in_kernel(), 2U) << log();
+}
+
+TEST_F(OmxdBoardsTest, absent__grants_that_the_policy_does_not_allow_do_not_wait) {
+  start(kConfined);
+  auto here = link_open("v0", 3);
+  ASSERT_TRUE(here);
+  EXPECT_EQ(end(SIGKILL), -SIGKILL);
+  link::ip("link set v0 name away");
+  start(kConfined);
+  EXPECT_EQ(grants_in_kernel(), 1U) << log();
+  reload("users = 60001\ngroups =\nboards = v0,v1\n");
+  EXPECT_EQ(grants_in_kernel(), 0U) << log();
+}
+
+TEST_F(OmxdBoardsTest, absent__grants_of_a_board_that_left_the_policy_do_not_wait) {
+  start(kConfined);
+  auto here = link_open("v0", 3);
+  ASSERT_TRUE(here);
+  EXPECT_EQ(end(SIGKILL), -SIGKILL);
+  link::ip("link set v0 name away");
+  start("users = *\nboards = v1\n");
+  EXPECT_EQ(grants_in_kernel(), 0U) << log();
 }
 
 // The maps cannot be used, so the egress program cannot be loaded.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -68,6 +69,18 @@ User user_of(const Grant& grant, const Accounts& accounts) {
   return user;
 }
 
+// Returns the user of a grant. Clears the grant if the policy does not allow it any more.
+std::optional<User> user_allowed(const BrokerState& state, std::uint32_t slot, const Grant& grant,
+                                 const link::Choice& board, Mode mode) {
+  User user = user_of(grant, state.accounts);
+  const auto may = state.policy.may(user, board, mode);
+  if (may) return user;
+  grant_clear(state.maps, slot);
+  log(LogLevel::warn, "end: process {} endpoint {} of {}: {}", grant.pid, grant.endpoint,
+      board.interface.name, may.error().message);
+  return std::nullopt;
+}
+
 // Takes up a grant, or clears it if its socket or process is gone, or the policy does not allow it any more.
 bool adopt(BrokerState& state, std::uint32_t slot, const Grant& grant,
            const std::vector<std::uint64_t>& living, const ServedBoard::Plan& plan) {
@@ -78,18 +91,13 @@ bool adopt(BrokerState& state, std::uint32_t slot, const Grant& grant,
     grant_clear(state.maps, slot);
     return false;
   }
-  const User user = user_of(grant, state.accounts);
-  if (const auto may = state.policy.may(user, plan.choice, plan.mode); !may) {
-    grant_clear(state.maps, slot);
-    log(LogLevel::warn, "end: process {} endpoint {} of {}: {}", grant.pid, grant.endpoint,
-        plan.choice.interface.name, may.error().message);
-    return false;
-  }
+  const auto user = user_allowed(state, slot, grant, plan.choice, plan.mode);
+  if (!user) return false;
   GrantEntry entry;
   entry.slot = slot;
   entry.board = board;
   entry.endpoint = grant.endpoint;
-  entry.user = user;
+  entry.user = *user;
   entry.pid = static_cast<pid_t>(grant.pid);
   entry.started = grant.started;
   entry.cookie = grant.cookie;
@@ -135,7 +143,7 @@ Result<GrantMaps> maps_adopt(const std::vector<link::Choice>& boards, const std:
   return grant_maps_make();
 }
 
-std::size_t grants_adopt(BrokerState& state, const std::set<std::uint32_t>& awaited) {
+std::size_t grants_adopt(BrokerState& state, const std::map<std::uint32_t, link::Choice>& awaited) {
   std::size_t count = 0;
   std::vector<std::vector<std::uint64_t>> living;
   for (const auto& board : state.boards)
@@ -146,12 +154,18 @@ std::size_t grants_adopt(BrokerState& state, const std::set<std::uint32_t>& awai
     if (grant_read(state.maps, slot, grant) != 0 || grant.cookie == 0) continue;
     const auto board = std::ranges::find_if(
         state.boards, [&](const auto& b) { return !b->retired() && b->nic_index() == grant.ifindex; });
-    const bool served = board != state.boards.end();
-    state.grants.reserve(slot, !served && awaited.contains(grant.ifindex));
-    if (served)
-      count += adopt(state, slot, grant, living[(*board)->plan().number], (*board)->plan()) ? 1 : 0;
-    else if (!awaited.contains(grant.ifindex))
-      grant_clear(state.maps, slot);
+    if (board != state.boards.end()) {
+      const ServedBoard::Plan& plan = (*board)->plan();
+      state.grants.reserve(slot, false);
+      count += adopt(state, slot, grant, living[plan.number], plan) ? 1 : 0;
+      continue;
+    }
+    const auto later = awaited.find(grant.ifindex);
+    const bool waits =
+        later != awaited.end() &&
+        user_allowed(state, slot, grant, later->second, state.policy.mode_of(later->second.interface.name));
+    state.grants.reserve(slot, waits);
+    if (!waits) grant_clear(state.maps, slot);
   }
   return count;
 }

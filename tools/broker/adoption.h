@@ -2,7 +2,7 @@
 // Takes up the grants that an earlier broker made, so that jobs survive its death, restart and upgrade.
 #pragma once
 
-#include <set>
+#include <map>
 
 #include "tools/broker/broker_state.h"
 
@@ -17,8 +17,8 @@ Result<GrantMaps> maps_find(const std::vector<link::Choice>& boards, const std::
 Result<GrantMaps> maps_adopt(const std::vector<link::Choice>& boards, const std::string& networks);
 
 // Takes up the grants whose sockets are still open, and whose users the policy allows. The boards must be set
-// up. Grants of NICs in `awaited` (by ifindex) stay until their board is served. Returns how many were taken
-// up.
-std::size_t grants_adopt(BrokerState& state, const std::set<std::uint32_t>& awaited);
+// up. Grants of boards in `awaited` (by ifindex of the NIC) stay until their board is served, if the policy
+// allows them. Returns how many were taken up.
+std::size_t grants_adopt(BrokerState& state, const std::map<std::uint32_t, link::Choice>& awaited);
 
 }  // namespace omx::broker

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "base/log.h"
@@ -67,21 +67,37 @@ Result<Wanted> choose(const Policy& policy, const std::vector<link::Interface>& 
   return wanted;
 }
 
-// Returns the NICs whose grants wait until their board is served: those that the policy wants, and those that
-// are not here but have a private network.
-std::set<std::uint32_t> awaited(const BrokerState& state, const Wanted& wanted) {
-  std::set<std::uint32_t> indexes;
+// Returns whether the policy may want a NIC of which only the name is known, because it is not here.
+bool may_be_wanted(const Policy& policy, const std::string& name) {
+  const auto words = list_words(policy.boards);
+  return words.empty() || std::ranges::any_of(words, [&](std::string_view word) {
+           return word == name || word == "all" || link::term_of(word) != link::Term::name;
+         });
+}
+
+// Returns the boards whose grants wait until they are served, by the ifindex of their NICs: those that the
+// policy wants, and those whose NIC is not here but has a private network.
+std::map<std::uint32_t, link::Choice> awaited(const BrokerState& state, const Wanted& wanted) {
+  std::map<std::uint32_t, link::Choice> boards;
   for (const link::Choice& choice : wanted.choices)
-    if (choice.taken) indexes.insert(choice.interface.index);
+    if (choice.taken) boards[choice.interface.index] = choice;
   const std::string folder = networks_folder(state.policy);
   for (const std::string& name : networks_list(folder)) {
-    if (choice_of(wanted.choices, name)) continue;
+    if (choice_of(wanted.choices, name) || !may_be_wanted(state.policy, name)) continue;
     const auto network = PrivateNetwork::open(folder + "/" + name);
     if (!network) continue;
     const auto macvlan = macvlan_find(*network, name);
-    if (macvlan && *macvlan) indexes.insert((*macvlan)->lower);
+    if (!macvlan || !*macvlan) continue;
+    link::Choice& choice = boards[(*macvlan)->lower];
+    choice.interface.name = name;
+    choice.taken = true;
   }
-  return indexes;
+  return boards;
+}
+
+void adopt(BrokerState& state, const Wanted& wanted) {
+  if (const std::size_t count = grants_adopt(state, awaited(state, wanted)))
+    log(LogLevel::summary, "{} open endpoints are taken up", count);
 }
 
 // Returns whether a NIC that could not be served is as it was then.
@@ -186,9 +202,7 @@ void boards_serve(BrokerState& state, const Wanted& wanted) {
     if (failed != state.unserved.end() && unchanged(failed->second, choice.interface)) continue;
     if (present(name)) more = board_serve(state, choice) || more;
   }
-  if (!more) return;
-  if (const std::size_t count = grants_adopt(state, awaited(state, wanted)))
-    log(LogLevel::summary, "{} open endpoints are taken up", count);
+  if (more) adopt(state, wanted);
 }
 
 void boards_appear(BrokerState& state) {
@@ -212,6 +226,7 @@ void boards_reload(BrokerState& state, const Revoke& revoke) {
     if (!change.empty()) board_retire(state, *board, revoke, change);
   }
   boards_serve(state, *wanted);
+  adopt(state, *wanted);  // grants that wait are judged by the new policy, too
 }
 
 }  // namespace omx::broker
