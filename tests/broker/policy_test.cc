@@ -140,7 +140,7 @@ TEST(policy_may, sentences__no_control_characters_and_a_limit) {
 TEST(policy_limits_of, defaults) {
   EXPECT_EQ(policy("").limits_of(user(kAlice)), Limits());
   EXPECT_EQ(Limits().endpoints, 64U);
-  EXPECT_EQ(Limits().memory, 256U << 20);
+  EXPECT_EQ(Limits().memory, std::uint64_t{4} << 30);
 }
 
 TEST(policy_limits_of, user_before_groups_before_all) {
