@@ -20,11 +20,14 @@ namespace {
 
 // The endpoint's lock is held meanwhile, and the endpoint can do without these sockets.
 constexpr std::chrono::milliseconds kBriefly{200};
-// Systemd starts a broker that has ended within a second.
-constexpr std::chrono::seconds kLookPause{2};
-
 std::size_t page_bytes() {
   return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+tl::unexpected<Failure> lies(const std::string& what) {
+  return fail(
+      link::kFailure,
+      fmt::format("the broker granted {}; install the same version of open-mx and open-mx-broker", what));
 }
 
 ClassWord word_of(std::optional<link::FrameClass> frames) {
@@ -54,62 +57,85 @@ Request GrantedEndpoint::request(Kind kind) const {
 }
 
 Result<link::GrantedSockets::Data> GrantedEndpoint::data() {
-  if (!connection_ || !connection_->alive() || connection_->late()) {
-    auto connection = Connection::open(wish_.path);
+  const auto until = Connection::in(classes_ ? kBriefly : kStartPatience);
+  std::optional<Connection> fresh;
+  if (state_ != State::held || !connection_->alive() || connection_->owes()) {
+    auto connection = Connection::open(wish_.path, until);
     if (!connection) return tl::unexpected(connection.error());
-    connection_ = std::move(*connection);
+    fresh = std::move(*connection);
   }
-  auto reply = connection_->ask(request(Kind::open));
+  auto reply = (fresh ? *fresh : *connection_).ask(request(Kind::open), until);
   if (!reply) return tl::unexpected(reply.error());
-  if (reply->descriptors.size() != 2)
-    return fail(link::kFailure,
-                "the broker granted an endpoint without sockets; see its log (journalctl -u omxd)");
-  classes_unmap();
-  revoked_ = false;
-  if (const int error = classes_map(std::move(reply->descriptors[1])))
-    return fail(link::kNoResources, fmt::format("cannot map the classes of a granted socket: {}; raise the "
-                                                "limit of memory (ulimit -v)",
-                                                std::strerror(error)));
+  if (reply->descriptors.size() != 2) return lies("an endpoint without sockets");
   Data data;
   data.socket = std::move(reply->descriptors[0]);
   const Answer& answer = reply->answer;
   data.ring = {answer.slot_bytes, answer.block_bytes, answer.blocks, answer.slots_per_block};
+  classes_unmap();
+  if (const int error = classes_map(std::move(reply->descriptors[1])))
+    return fail(link::kNoResources, fmt::format("cannot map the classes of a granted socket: {}; raise the "
+                                                "limit of memory (ulimit -v)",
+                                                std::strerror(error)));
+  if (fresh) connection_ = std::move(fresh);
+  state_ = State::held;
   socklen_t length = sizeof cookie_;
   if (::getsockopt(data.socket.get(), SOL_SOCKET, SO_COOKIE, &cookie_, &length) < 0) cookie_ = 0;
   take(Socket::data, link::FrameClass::all);
   return data;
 }
 
-// Asks a broker that started meanwhile to take the grant up.
-GrantedEndpoint::Standing GrantedEndpoint::standing() {
-  if (revoked_) return Standing::revoked;
-  if (connection_ && connection_->alive()) return Standing::held;
+// Nothing is known of the grant until a broker answers.
+void GrantedEndpoint::lose(const Failure& why) {
+  log(LogLevel::info, "{}", why.message);
   connection_.reset();
+  state_ = State::unknown;
+  look_at_ = Connection::in(look_pause_);
+}
+
+// Asks a broker that started meanwhile to take the grant up.
+void GrantedEndpoint::ask_again() {
   const auto now = std::chrono::steady_clock::now();
-  if (now < look_at_) return Standing::unknown;
-  look_at_ = now + kLookPause;
-  auto connection = Connection::open(wish_.path);
-  if (!connection) return Standing::unknown;
-  const auto taken_up = connection->ask(request(Kind::attach), kBriefly);
+  if (now < look_at_) return;
+  auto connection = Connection::open(wish_.path, now);
+  if (!connection) return lose(connection.error());
+  connection->send(request(Kind::attach));
+  connection_ = std::move(*connection);
+  state_ = State::asked;
+}
+
+void GrantedEndpoint::answer_look() {
+  if (!connection_->readable()) return;
+  const auto taken_up = connection_->take(Kind::attach);
   if (taken_up) {
-    connection_ = std::move(*connection);
-    return Standing::held;
+    state_ = State::held;
+    return;
   }
-  log(LogLevel::info, "{}", taken_up.error().message);
-  // Without an answer in time nothing is known.
-  revoked_ = !connection->late();
-  return revoked_ ? Standing::revoked : Standing::unknown;
+  const int code = taken_up.error().mx_code;
+  lose(taken_up.error());
+  if (code == kNoGrant || code == link::kNoPermission) state_ = State::revoked;
+}
+
+GrantedEndpoint::State GrantedEndpoint::look() {
+  if (state_ == State::held && !connection_->alive()) {
+    connection_.reset();
+    state_ = State::unknown;
+  }
+  if (state_ == State::asked)
+    answer_look();
+  else if (state_ == State::unknown)
+    ask_again();
+  return state_;
 }
 
 bool GrantedEndpoint::withdrawn() {
-  return classes_ && standing() == Standing::revoked;
+  return classes_ && look() == State::revoked;
 }
 
 OwnFd GrantedEndpoint::another(SocketKind kind) {
-  if (!classes_ || standing() != Standing::held || connection_->late()) return {};
+  if (!classes_ || look() != State::held) return {};
   Request wanted = request(Kind::socket);
   wanted.socket = static_cast<std::uint32_t>(kind);
-  auto reply = connection_->ask(wanted, kBriefly);
+  auto reply = connection_->ask(wanted, Connection::in(kBriefly));
   if (!reply) {
     log(LogLevel::info, "{}", reply.error().message);
     return {};

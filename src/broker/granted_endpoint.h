@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sockets of one endpoint, as the broker grants them. The grant ends with this object, or with the
-// process. If the broker restarts meanwhile, the sockets go on working, and the grant is taken up again when
-// another socket is wanted.
+// process. If the broker restarts meanwhile, the sockets go on working, and the next broker takes the grant
+// up again.
 #pragma once
 
 #include <chrono>
@@ -23,9 +23,27 @@ struct EndpointWish {
   std::uint32_t ring_bytes = 0;
 };
 
+// Systemd starts a broker that has ended within a second.
+inline constexpr std::chrono::milliseconds kLookPause{2000};
+
+// The state of the grant, as far as it is known:
+//
+//   (start) -- data() --> held -- the connection ends --> unknown <---------------+
+//                          ^                                 |                    | no answer, or one that
+//                          |                                 | a broker accepts:  | says nothing of the
+//                          |                                 v ask for the grant  | grant: pause
+//                          +---------- taken up ---------- asked -----------------+
+//                                                            |
+//                                                            | no such grant, or not allowed
+//                                                            v
+//                                                         revoked
+//
+// The answer to the question is looked for at the next call, because the endpoint's lock is held meanwhile.
+// After data() the grant is held, whatever it was.
 class GrantedEndpoint final : public link::GrantedSockets {
  public:
-  explicit GrantedEndpoint(EndpointWish wish) : wish_(std::move(wish)) {}
+  explicit GrantedEndpoint(EndpointWish wish, std::chrono::milliseconds look_pause = kLookPause)
+      : wish_(std::move(wish)), look_pause_(look_pause) {}
   ~GrantedEndpoint() override { classes_unmap(); }
 
   Result<Data> data() override;
@@ -36,9 +54,11 @@ class GrantedEndpoint final : public link::GrantedSockets {
 
  private:
   Request request(Kind kind) const;
-  // The state of the grant, as far as it is known.
-  enum class Standing : std::uint8_t { held, unknown, revoked };
-  Standing standing();
+  enum class State : std::uint8_t { held, unknown, asked, revoked };
+  State look();
+  void ask_again();
+  void answer_look();
+  void lose(const Failure& why);
   OwnFd another(SocketKind kind);
   int classes_map(OwnFd map);
   void classes_unmap();
@@ -46,7 +66,8 @@ class GrantedEndpoint final : public link::GrantedSockets {
   EndpointWish wish_;
   std::optional<Connection> connection_;
   std::uint64_t cookie_ = 0;  // of the data socket
-  bool revoked_ = false;
+  std::chrono::milliseconds look_pause_;
+  State state_ = State::unknown;
   std::chrono::steady_clock::time_point look_at_{};  // when to look for a broker again
   OwnFd map_;                                        // of the classes
   Classes* classes_ = nullptr;

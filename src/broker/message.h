@@ -23,6 +23,10 @@ inline constexpr std::size_t kInterfaceBytes = 16, kNameBytes = 80, kTextBytes =
 inline constexpr std::size_t kBoardsMost = 32;
 inline constexpr std::size_t kDescriptorsMost = 4;
 
+// The code of a refusal is an MX return code, or this one: the process has no such grant (any more). MX codes
+// are smaller.
+inline constexpr int kNoGrant = 1000;
+
 enum class Kind : std::uint16_t {
   boards = 1,  // which boards may this user have?
   open = 2,    // an endpoint's data socket and its classes. The grant lasts as long as the connection.
@@ -71,7 +75,7 @@ static_assert(sizeof(BoardRecord) == 128);
 // The fixed part of an answer. With `boards`, board records follow.
 struct Answer {
   Head head;
-  std::uint32_t code = 0;   // an MX return code; 0: granted
+  std::uint32_t code = 0;   // an MX return code or kNoGrant; 0: granted
   std::uint32_t count = 0;  // of the board records that follow
   std::uint32_t slot_bytes = 0, block_bytes = 0, blocks = 0,
                 slots_per_block = 0;  // open: the ring's geometry

@@ -22,9 +22,10 @@ BoardOffer offer_of(const BoardRecord& record) {
 }  // namespace
 
 Result<std::vector<BoardOffer>> boards_offered(const std::string& path) {
-  auto connection = Connection::open(path);
+  const auto until = Connection::in(kStartPatience);
+  auto connection = Connection::open(path, until);
   if (!connection) return tl::unexpected(connection.error());
-  const auto reply = connection->ask(request_of(Kind::boards, ""));
+  const auto reply = connection->ask(request_of(Kind::boards, ""), until);
   if (!reply) return tl::unexpected(reply.error());
   std::vector<BoardOffer> offers;
   for (const BoardRecord& record : reply->boards) {
@@ -35,7 +36,7 @@ Result<std::vector<BoardOffer>> boards_offered(const std::string& path) {
 }
 
 Result<NamesAsked> NamesAsked::open(const std::string& path, const std::string& interface) {
-  auto connection = Connection::open(path);
+  auto connection = Connection::open(path, Connection::in(kStartPatience));
   if (!connection) return tl::unexpected(connection.error());
   return NamesAsked(std::move(*connection), interface);
 }

@@ -25,7 +25,8 @@ struct BoardOffer {
   bool running = false;
 };
 
-// Returns the boards that this user may have, in the broker's order. The failure is one sentence.
+// Returns the boards that this user may have, in the broker's order. The failure is one sentence. Waits for
+// kStartPatience at most.
 Result<std::vector<BoardOffer>> boards_offered(const std::string& path);
 
 // Asks the network for names by way of the broker. Not thread-safe.

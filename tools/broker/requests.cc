@@ -271,7 +271,7 @@ Result<void> Requests::attach(const Client& client, const Request& request) {
       state_.grants.find((*found)->plan().number, static_cast<std::uint8_t>(request.endpoint));
   if (!grant || grant->connection != kNoConnection || grant->cookie != request.cookie ||
       !grant->belongs_to(client.user.uid, client.pid, client.started))
-    return fail(link::kFailure, "this process has no such grant; open the endpoint again");
+    return fail(kNoGrant, "this process has no such grant; open the endpoint again");
   Grant noted;
   if (grant_read(state_.maps, grant->slot, noted) == 0)
     grant->classes = ebpf_array_by_id(noted.classes, sizeof(Classes));
