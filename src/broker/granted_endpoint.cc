@@ -2,6 +2,7 @@
 #include "broker/granted_endpoint.h"
 
 #include <fmt/format.h>
+#include <linux/if_packet.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -20,8 +21,26 @@ namespace {
 
 // The endpoint's lock is held meanwhile, and the endpoint can do without these sockets.
 constexpr std::chrono::milliseconds kBriefly{200};
+constexpr std::uint32_t kSlotsMost = 1U << 20;
+constexpr std::uint64_t kRingBytesMost = 1U << 30;
+
 std::size_t page_bytes() {
   return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// Returns whether a ring of this geometry can be walked.
+bool sound(const link::RingGeometry& ring) {
+  const std::uint64_t in_block = std::uint64_t{ring.slot_bytes} * ring.slots_per_block;
+  return ring.slot_bytes >= TPACKET2_HDRLEN && ring.slot_bytes % TPACKET_ALIGNMENT == 0 &&
+         ring.slots_per_block > 0 && in_block <= ring.block_bytes && ring.blocks > 0 &&
+         std::uint64_t{ring.blocks} * ring.slots_per_block <= kSlotsMost &&
+         std::uint64_t{ring.blocks} * ring.block_bytes <= kRingBytesMost;
+}
+
+bool is_packet_socket(const OwnFd& socket) {
+  int domain = 0;
+  socklen_t length = sizeof domain;
+  return ::getsockopt(socket.get(), SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0 && domain == AF_PACKET;
 }
 
 tl::unexpected<Failure> lies(const std::string& what) {
@@ -71,6 +90,11 @@ Result<link::GrantedSockets::Data> GrantedEndpoint::data() {
   data.socket = std::move(reply->descriptors[0]);
   const Answer& answer = reply->answer;
   data.ring = {answer.slot_bytes, answer.block_bytes, answer.blocks, answer.slots_per_block};
+  if (!is_packet_socket(data.socket)) return lies("something that is no packet socket");
+  if (!sound(data.ring))
+    return lies(fmt::format("a ring that cannot be: {} blocks of {} bytes with {} slots of {} bytes",
+                            data.ring.blocks, data.ring.block_bytes, data.ring.slots_per_block,
+                            data.ring.slot_bytes));
   classes_unmap();
   if (const int error = classes_map(std::move(reply->descriptors[1])))
     return fail(link::kNoResources, fmt::format("cannot map the classes of a granted socket: {}; raise the "
@@ -140,7 +164,8 @@ OwnFd GrantedEndpoint::another(SocketKind kind) {
     log(LogLevel::info, "{}", reply.error().message);
     return {};
   }
-  return reply->descriptors.size() == 1 ? std::move(reply->descriptors[0]) : OwnFd();
+  if (reply->descriptors.size() != 1 || !is_packet_socket(reply->descriptors[0])) return {};
+  return std::move(reply->descriptors[0]);
 }
 
 void GrantedEndpoint::take(Socket socket, std::optional<link::FrameClass> frames) {

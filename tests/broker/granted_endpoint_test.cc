@@ -90,6 +90,11 @@ class GrantedEndpointTest : public testing::Test {
     EXPECT_TRUE(becomes_true([&] { return endpoint_.withdrawn(); }));
     EXPECT_FALSE(endpoint_.bulk().open());
   }
+  void expect_lie(const Answer& answer, const std::string& sentence) {
+    const auto granted = data([&](FakeClient& client) { grant(client, answer); });
+    ASSERT_FALSE(granted);
+    EXPECT_THAT(granted.error().message, HasSubstr(sentence));
+  }
 
   FakeBroker broker_;
   FakeClient client_;
@@ -238,6 +243,37 @@ TEST_F(GrantedEndpointTest, full_queue__a_moment_later_there_is_room) {
   ASSERT_TRUE(client_.request_comes(Kind::boards));
   client_.answer(Kind::boards);
   EXPECT_TRUE(offered.get());
+}
+
+// --- lies ---
+
+TEST_F(GrantedEndpointTest, lie__a_ring_that_cannot_be) {
+  const auto with = [&](auto change) {
+    Answer answer = grant_.answer;
+    change(answer);
+    expect_lie(answer, "a ring that cannot be");
+  };
+  with([](Answer& a) { a.blocks = 0; });
+  with([](Answer& a) { a.slots_per_block = 0; });
+  with([](Answer& a) { a.slots_per_block = a.block_bytes / a.slot_bytes + 1; });
+  with([](Answer& a) { a.slot_bytes = 0; });
+  with([](Answer& a) { a.slot_bytes = 8; });
+  with([](Answer& a) { a.slot_bytes += 1; });
+  with([](Answer& a) { a.blocks = 0xFFFFFFFF; });
+  with([](Answer& a) { a.blocks = 0x80000001, a.slots_per_block = 2; });  // 2 slots in 32 bits
+}
+
+TEST_F(GrantedEndpointTest, lie__a_descriptor_that_is_no_packet_socket) {
+  grant_.socket = OwnFd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  expect_lie(grant_.answer, "something that is no packet socket");
+  grant_.socket = OwnFd(::memfd_create("no socket", MFD_CLOEXEC));
+  expect_lie(grant_.answer, "something that is no packet socket");
+}
+
+TEST_F(GrantedEndpointTest, lie__another_socket_that_is_no_packet_socket) {
+  hold();
+  grant_.socket = OwnFd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  EXPECT_FALSE(socket_once().open());
 }
 
 }  // namespace
