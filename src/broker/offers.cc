@@ -41,20 +41,25 @@ Result<NamesAsked> NamesAsked::open(const std::string& path, const std::string& 
   return NamesAsked(std::move(*connection), interface);
 }
 
-bool NamesAsked::ask(NicId nic) {
+// receive() sees it when the broker is gone.
+void NamesAsked::ask(NicId nic) {
   Request request = request_of(Kind::ask, interface_);
   request.nic = nic;
-  return connection_.send(request);
+  connection_.send(request);
 }
 
 std::vector<NamesAsked::Name> NamesAsked::receive() {
   std::vector<Name> names;
-  for (;;) {
+  while (connection_.readable()) {
     const auto reply = connection_.take(Kind::name);
-    if (!reply) return names;
-    const Answer& answer = reply->answer;
-    names.push_back({answer.nic, text_load(answer.text), answer.by_broker != 0});
+    if (reply) {
+      const Answer& answer = reply->answer;
+      names.push_back({answer.nic, text_load(answer.text), answer.by_broker != 0});
+    } else if (!failure_) {
+      failure_ = reply.error();
+    }
   }
+  return names;
 }
 
 }  // namespace omx::broker

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +33,8 @@ Result<std::vector<BoardOffer>> boards_offered(const std::string& path);
 class NamesAsked {
  public:
   static Result<NamesAsked> open(const std::string& path, const std::string& interface);
-  // Asks for the name of a NIC, or of all NICs with kBroadcastNic. Returns false when the broker is gone.
-  bool ask(NicId nic);
+  // Asks for the name of a NIC, or of all NICs with kBroadcastNic.
+  void ask(NicId nic);
   struct Name {
     NicId nic = 0;
     std::string name;
@@ -42,7 +42,12 @@ class NamesAsked {
   };
   // Returns the names that have come.
   std::vector<Name> receive();
-  int descriptor() const { return connection_.descriptor(); }
+  // Returns why the broker gives no names: its first refusal, or its end.
+  const std::optional<Failure>& failure() const { return failure_; }
+  // Returns whether the broker is gone, so that no more names come.
+  bool ended() const { return connection_.ended(); }
+  // Is -1 when the broker is gone.
+  int descriptor() const { return ended() ? -1 : connection_.descriptor(); }
 
  private:
   NamesAsked(Connection connection, std::string interface)
@@ -50,6 +55,7 @@ class NamesAsked {
 
   Connection connection_;
   std::string interface_;
+  std::optional<Failure> failure_;
 };
 
 }  // namespace omx::broker

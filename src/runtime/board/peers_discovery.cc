@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/log.h"
 #include "broker/offers.h"
 #include "link/ethernet/packet_link.h"
 #include "runtime/board/board_responder.h"
@@ -37,6 +38,9 @@ class Asker {
   virtual void announce(std::uint32_t serial) = 0;
   virtual void flush() = 0;
   virtual void receive() = 0;
+  // Returns whether no more answers can come.
+  virtual bool ended() const { return false; }
+  // May be -1 when it has ended.
   virtual int descriptor() const = 0;
 };
 
@@ -93,7 +97,11 @@ class BrokerAsker final : public Asker {
       if (!peers_.find(waiting.name.name)) peers_.learn(waiting.name.nic, waiting.name.name);
       return true;
     });
+    if (!names_.failure() || reported_) return;
+    reported_ = true;
+    log(LogLevel::info, "{}", names_.failure()->message);
   }
+  bool ended() const override { return names_.ended() && waiting_.empty(); }
   int descriptor() const override { return names_.descriptor(); }
 
  private:
@@ -106,6 +114,7 @@ class BrokerAsker final : public Asker {
   broker::NamesAsked names_;
   PeerTable& peers_;
   std::vector<Waiting> waiting_;
+  bool reported_ = false;
 };
 
 using Askers = std::vector<std::unique_ptr<Asker>>;
@@ -199,6 +208,7 @@ Result<bool> peers_discover(const std::vector<Board>& boards, const Settings& se
     // Called before leaving, too: other hosts may have asked us before they answered.
     if (request.meanwhile) request.meanwhile();
     if (request.found()) return true;
+    if (std::ranges::all_of(*askers, [](const auto& asker) { return asker->ended(); })) return false;
   }
   return false;
 }
