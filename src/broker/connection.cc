@@ -67,24 +67,9 @@ Result<Connection> Connection::open(const std::string& path, Time until) {
   return Connection(std::move(fd), path);
 }
 
-bool Connection::send(const Request& request, int descriptor) {
-  Request copy = request;
-  iovec piece{&copy, sizeof copy};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  if (descriptor >= 0) {
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    cmsghdr* const part = CMSG_FIRSTHDR(&message);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof descriptor);
-    std::memcpy(CMSG_DATA(part), &descriptor, sizeof descriptor);
-  }
+bool Connection::send(const Request& request) {
   for (;;) {
-    if (::sendmsg(fd_.get(), &message, MSG_NOSIGNAL) == sizeof copy) return true;
+    if (::send(fd_.get(), &request, sizeof request, MSG_NOSIGNAL) == sizeof request) return true;
     if (errno != EINTR) return false;
   }
 }

@@ -41,9 +41,8 @@ class Connection {
   // Returns whether an answer did not come in time, and has not been dropped yet.
   bool owes() const { return late_ > 0; }
 
-  // Asks without waiting. Returns false when the broker is gone, or does not read. The broker gets a copy
-  // of `descriptor`.
-  bool send(const Request& request, int descriptor = -1);
+  // Asks without waiting. Returns false when the broker is gone, or does not read.
+  bool send(const Request& request);
   // Returns whether take() finds an answer, or the end of the connection.
   bool readable() const;
   // Takes an answer of that kind, if one is there.

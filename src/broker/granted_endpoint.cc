@@ -96,7 +96,7 @@ Result<link::GrantedSockets::Data> GrantedEndpoint::data() {
                             data.ring.blocks, data.ring.block_bytes, data.ring.slots_per_block,
                             data.ring.slot_bytes));
   classes_unmap();
-  if (const int error = classes_map(std::move(reply->descriptors[1])))
+  if (const int error = classes_map(reply->descriptors[1]))
     return fail(link::kNoResources, fmt::format("cannot map the classes of a granted socket: {}; raise the "
                                                 "limit of memory (ulimit -v)",
                                                 std::strerror(error)));
@@ -122,7 +122,9 @@ void GrantedEndpoint::ask_again() {
   if (now < look_at_) return;
   auto connection = Connection::open(wish_.path, now);
   if (!connection) return lose(connection.error());
-  connection->send(request(Kind::attach));
+  // The broker may have refused already, and ended the connection.
+  if (!connection->send(request(Kind::attach)) && !connection->readable())
+    return lose({link::kFailure, "the broker takes no request; see its log (journalctl -u omxd)"});
   connection_ = std::move(*connection);
   state_ = State::asked;
 }
@@ -176,13 +178,12 @@ void GrantedEndpoint::take(Socket socket, std::optional<link::FrameClass> frames
   __atomic_store_n(&word, static_cast<std::uint32_t>(word_of(frames)), __ATOMIC_RELEASE);
 }
 
-int GrantedEndpoint::classes_map(OwnFd map) {
+int GrantedEndpoint::classes_map(const OwnFd& map) {
   assert(!classes_);
   void* const memory = ::mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, map.get(), 0);
   if (memory == MAP_FAILED) return errno;
   ::madvise(memory, page_bytes(), MADV_DONTFORK);
   classes_ = static_cast<Classes*>(memory);
-  map_ = std::move(map);
   return 0;
 }
 
@@ -190,7 +191,6 @@ void GrantedEndpoint::classes_unmap() {
   // A forked child never had the mapping.
   if (classes_ && !mark_.forked()) ::munmap(classes_, page_bytes());
   classes_ = nullptr;
-  map_.reset();
 }
 
 }  // namespace omx::broker

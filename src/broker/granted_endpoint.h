@@ -29,9 +29,9 @@ inline constexpr std::chrono::milliseconds kLookPause{2000};
 // The state of the grant, as far as it is known:
 //
 //   (start) -- data() --> held -- the connection ends --> unknown <---------------+
-//                          ^                                 |                    | no answer, or one that
-//                          |                                 | a broker accepts:  | says nothing of the
-//                          |                                 v ask for the grant  | grant: pause
+//                          ^                                 |                    | the connection ends, or
+//                          |                                 | a broker accepts:  | the answer says nothing
+//                          |                                 v ask for the grant  | of the grant: pause
 //                          +---------- taken up ---------- asked -----------------+
 //                                                            |
 //                                                            | no such grant, or not allowed
@@ -60,7 +60,7 @@ class GrantedEndpoint final : public link::GrantedSockets {
   void answer_look();
   void lose(const Failure& why);
   OwnFd another(SocketKind kind);
-  int classes_map(OwnFd map);
+  int classes_map(const OwnFd& map);
   void classes_unmap();
 
   EndpointWish wish_;
@@ -69,7 +69,6 @@ class GrantedEndpoint final : public link::GrantedSockets {
   std::chrono::milliseconds look_pause_;
   State state_ = State::unknown;
   std::chrono::steady_clock::time_point look_at_{};  // when to look for a broker again
-  OwnFd map_;                                        // of the classes
   Classes* classes_ = nullptr;
   ForkMark mark_;
 };

@@ -40,8 +40,12 @@ class FakeClient {
   // Waits for a request. Returns nullopt when the connection is at its end.
   std::optional<Request> request() {
     Request request;
-    if (!awaited(fd_) || ::recv(fd_.get(), &request, sizeof request, 0) != sizeof request)
-      return std::nullopt;
+    iovec piece{&request, sizeof request};
+    msghdr message{};
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    if (!awaited(fd_) || ::recvmsg(fd_.get(), &message, 0) != sizeof request) return std::nullopt;
+    EXPECT_FALSE(message.msg_flags & MSG_CTRUNC) << "no request carries a descriptor";
     return request;
   }
   bool request_comes(Kind kind) {
