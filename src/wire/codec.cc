@@ -15,6 +15,25 @@ PacketType type_of(Frame frame) {
   return static_cast<PacketType>(load8(frame.data() + kType));
 }
 
+// Returns whether packets of this type name both endpoints at the common places.
+bool has_endpoints(PacketType type) {
+  switch (type) {
+    case PacketType::truc:
+    case PacketType::connect:
+    case PacketType::tiny:
+    case PacketType::small:
+    case PacketType::medium:
+    case PacketType::rndv:
+    case PacketType::pull:
+    case PacketType::notify:
+    case PacketType::probe:
+    case PacketType::pack:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Returns how many bytes must be there before the length fields of a type can be read. Returns 0 for types
 // without a layout.
 std::size_t header_bytes(PacketType type, Mode mode) {
@@ -84,18 +103,9 @@ std::optional<std::uint16_t> message_number(Frame frame) {
 
 int destination_endpoint(Frame frame) {
   const std::byte* in = frame.data();
-  switch (type_of(frame)) {
-    case PacketType::truc:
-    case PacketType::connect:
-    case PacketType::tiny:
-    case PacketType::small:
-    case PacketType::medium:
-    case PacketType::rndv:
-    case PacketType::pull:
-    case PacketType::notify:
-    case PacketType::probe:
-    case PacketType::pack:
-      return load8(in + kDstEndpoint);
+  const PacketType type = type_of(frame);
+  if (has_endpoints(type)) return load8(in + kDstEndpoint);
+  switch (type) {
     case PacketType::nack_lib:
       return load8(in + nack_lib::kDstEndpoint);
     case PacketType::pull_reply:
@@ -111,18 +121,9 @@ int destination_endpoint(Frame frame) {
 
 int source_endpoint(Frame frame) {
   const std::byte* in = frame.data();
-  switch (type_of(frame)) {
-    case PacketType::truc:
-    case PacketType::connect:
-    case PacketType::tiny:
-    case PacketType::small:
-    case PacketType::medium:
-    case PacketType::rndv:
-    case PacketType::pull:
-    case PacketType::notify:
-    case PacketType::probe:
-    case PacketType::pack:
-      return load8(in + kSrcEndpoint);
+  const PacketType type = type_of(frame);
+  if (has_endpoints(type)) return load8(in + kSrcEndpoint);
+  switch (type) {
     case PacketType::pull_reply:
       return load8(in + kPullReplySource);
     case PacketType::nack_lib:
