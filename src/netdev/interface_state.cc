@@ -3,10 +3,13 @@
 
 #include <net/if.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+
+#include "base/own_fd.h"
 
 namespace omx::link {
 
@@ -33,6 +36,11 @@ int interface_state_by_name(int fd, const std::string& name, InterfaceState& sta
   if (::ioctl(fd, SIOCGIFINDEX, &request) < 0) return errno;
   state.index = static_cast<std::uint32_t>(request.ifr_ifindex);
   return read_rest(fd, request, state);
+}
+
+int interface_state_by_name(const std::string& name, InterfaceState& state) {
+  const OwnFd any(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  return any.open() ? interface_state_by_name(any.get(), name, state) : errno;
 }
 
 int interface_state_by_index(int fd, std::uint32_t index, InterfaceState& state) {

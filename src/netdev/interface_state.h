@@ -40,6 +40,7 @@ inline bool is_lost(Outage outage) {
 // Read the state of an interface; any socket will do as `fd`. Return 0 or errno (ENODEV: gone). A search by
 // index also finds a renamed interface.
 int interface_state_by_name(int fd, const std::string& name, InterfaceState& state);
+int interface_state_by_name(const std::string& name, InterfaceState& state);  // by a socket of its own
 int interface_state_by_index(int fd, std::uint32_t index, InterfaceState& state);
 
 // Reads the current state of an interface that was opened by `name` and had the index `index`. If it is

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/broker/served_board.h"
 
-#include <sys/socket.h>
-
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -26,10 +24,7 @@ namespace {
 // Reads the state of an interface in a network. Returns 0 or errno.
 int state_in(const PrivateNetwork& network, const std::string& name, link::InterfaceState& state) {
   int error = 0;
-  const int entered = run_in(network, [&] {
-    const OwnFd any(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    error = any.open() ? link::interface_state_by_name(any.get(), name, state) : errno;
-  });
+  const int entered = run_in(network, [&] { error = link::interface_state_by_name(name, state); });
   return entered ? entered : error;
 }
 
@@ -213,8 +208,7 @@ bool ServedBoard::out(std::string why) {
 bool ServedBoard::refresh() {
   link::Interface& known = plan_.choice.interface;
   link::InterfaceState nic;
-  const OwnFd any(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const bool there = any.open() && link::interface_state_by_name(any.get(), name(), nic) == 0;
+  const bool there = link::interface_state_by_name(name(), nic) == 0;
   const bool moved = there && nic.nic != known.nic;  // to another address
   if (!there || (moved && nic.index != known.index))
     return out(name() + " is gone; its sockets are silent, and endpoints can be opened when it is back");

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/endpoint/link_choice.h"
 
-#include <sys/socket.h>
-
 #include <memory>
 #include <utility>
 
-#include "base/own_fd.h"
 #include "broker/granted_endpoint.h"
 #include "link/ethernet/packet_link.h"
 #include "link/ethernet/xdp_link.h"
@@ -20,10 +17,8 @@ namespace {
 // Returns whether the interface of a granted board is in this network namespace. The UDP sockets of a bulk
 // path need its address.
 bool interface_is_here(const Board& board) {
-  const OwnFd any(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   link::InterfaceState here;
-  return any.open() && link::interface_state_by_name(any.get(), board.interface.name, here) == 0 &&
-         here.nic == board.mac;
+  return link::interface_state_by_name(board.interface.name, here) == 0 && here.nic == board.mac;
 }
 
 }  // namespace
