@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <filesystem>
 
 #include "base/fork_guard.h"
+#include "base/host_name.h"
 #include "base/no_cancel.h"
 #include "base/own_fd.h"
 #include "base/text.h"
@@ -30,11 +32,9 @@ struct LogFile {
 std::atomic<LogFile*> g_file{nullptr};
 std::atomic<LogFile*> g_newest{nullptr};  // head of the list of all that were ever made
 
-std::string host_name() {
-  char name[256] = "";
-  if (::gethostname(name, sizeof name - 1) != 0 || !*name) return "host";
-  for (char* c = name; *c; c++)
-    if (*c == '/') *c = '_';
+std::string host_name_in_path() {
+  std::string name = host_name("host");
+  std::ranges::replace(name, '/', '_');
   return name;
 }
 
@@ -91,7 +91,7 @@ std::optional<std::string> log_file_name(std::string_view pattern) {
     }
     const char letter = ++at < pattern.size() ? pattern[at] : '\0';
     if (letter == 'h')
-      name += host_name();
+      name += host_name_in_path();
     else if (letter == 'p')
       name += std::to_string(::getpid());
     else if (letter == '%')

@@ -2,13 +2,12 @@
 #include "tools/broker/boards.h"
 
 #include <dirent.h>
-#include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "base/host_name.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "netdev/interfaces.h"
@@ -16,18 +15,11 @@
 #include "tools/broker/adoption.h"
 #include "tools/broker/kernel/macvlan.h"
 #include "tools/broker/set_up.h"
-#include "wire/sizes.h"
+#include "wire/board_hostname.h"
 
 namespace omx::broker {
 
 namespace {
-
-std::string board_hostname(std::uint32_t number) {
-  char name[256] = "";
-  if (::gethostname(name, sizeof name - 1) < 0 || !name[0]) return fmt::format("localhost:{}", number);
-  const std::string suffix = fmt::format(":{}", number);
-  return std::string(name).substr(0, kNameBytes - 1 - suffix.size()) + suffix;
-}
 
 const link::Choice* choice_of(const std::vector<link::Choice>& choices, const std::string& name) {
   const auto found = std::ranges::find_if(
@@ -116,7 +108,7 @@ bool board_serve(BrokerState& state, const link::Choice& choice) {
   plan.choice = choice;
   plan.mode = state.policy.mode_of(name);
   plan.passthru = state.policy.passthru_of(name);
-  plan.hostname = board_hostname(number);
+  plan.hostname = wire::board_hostname(host_name("localhost"), number);
   plan.ears.open = [&state, number](std::uint32_t endpoint) {
     return state.grants.open(number, static_cast<std::uint8_t>(endpoint));
   };

@@ -2,16 +2,17 @@
 #include "runtime/board/boards.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <optional>
 
+#include "base/host_name.h"
 #include "base/log.h"
 #include "link/packet/packet_socket.h"
 #include "link/udp/udp_directory.h"
 #include "netdev/interfaces_choose.h"
 #include "runtime/board/broker_boards.h"
+#include "wire/board_hostname.h"
 
 namespace omx::runtime {
 
@@ -19,19 +20,12 @@ namespace {
 
 constexpr int kMxNoDev = 5;
 
-std::string host_name(const Settings& settings) {
-  if (!settings.hostname.empty()) return settings.hostname;
-  char name[256] = "";
-  if (::gethostname(name, sizeof name - 1) < 0 || !name[0]) return "localhost";
-  return name;
-}
-
 // Names the board "host:number". As Open-MX 1.x does, calls the loopback device "localhost" without a
 // number.
 std::string board_hostname(const Settings& settings, const Board& board) {
   if (board.interface.loopback) return "localhost";
-  const std::string suffix = fmt::format(":{}", board.number);
-  return host_name(settings).substr(0, wire::kHostnameMax - 1 - suffix.size()) + suffix;
+  return wire::board_hostname(settings.hostname.empty() ? host_name("localhost") : settings.hostname,
+                              board.number);
 }
 
 // Lists some refusals only: error texts have a maximal length (docs/spec/mx-api.md 5).
