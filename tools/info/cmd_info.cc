@@ -65,12 +65,13 @@ void xdp_try(const runtime::Settings& settings, BoardInfo& info) {
   info.reference = engine_facts(settings.protocol, mtu, false);
 }
 
-// Returns what this process has of the broker, or why it has nothing.
-std::string broker_text(const InfoReport& report) {
+// Returns what this process has of the broker, or why it has nothing. `frames_error` is errno of opening a
+// packet socket, or 0.
+std::string broker_text(const InfoReport& report, int frames_error) {
   const runtime::Settings& settings = report.host.settings;
   if (settings.broker == "off") return "not asked";
   if (report.packet_sockets) return "not asked, because this process may open packet sockets itself";
-  if (!runtime::broker_wanted(settings))
+  if (!runtime::broker_wanted(settings, frames_error))
     return fmt::format("not asked (OMX_LINK={})", runtime::link_name(settings.link));
   const auto boards = runtime::boards_of_broker(settings);
   if (!boards) return boards.error().message;
@@ -91,8 +92,9 @@ int info_run(const InfoOptions& options) {
 
   InfoReport report;
   report.host = std::move(*host);
-  report.packet_sockets = link::packet_sockets_possible() == 0;
-  report.broker = broker_text(report);
+  const int frames_error = link::packet_sockets_possible();
+  report.packet_sockets = frames_error == 0;
+  report.broker = broker_text(report, frames_error);
   report.permitted = may_open_endpoints(report.host.process ? &*report.host.process : nullptr);
   const runtime::Settings& settings = report.host.settings;
   if (report.host.process) {

@@ -95,10 +95,17 @@ bool udp_fit(link::Choice& choice, IpFamily& family, std::optional<IpReach> reac
   return true;
 }
 
-bool by_udp(const Settings& settings, std::optional<IpReach> reach) {
+// Returns errno of opening a packet socket, or 0. Does not try where the settings decide: closing such a
+// socket takes milliseconds.
+int frames_error_of(const Settings& settings) {
+  const bool decides = settings.link == LinkKind::automatic ||
+                       (settings.link == LinkKind::ethernet && settings.broker != "off");
+  return decides ? frames_possible() : 0;
+}
+
+bool by_udp(const Settings& settings, int error, std::optional<IpReach> reach) {
   if (settings.link != LinkKind::automatic) return !raw_frames(settings.link);
   // Opening an endpoint reports other errors.
-  const int error = link::packet_sockets_possible();
   if (error != EPERM && error != EACCES && error != EAFNOSUPPORT) return false;
   // If UDP is not possible either, opening an endpoint says what raw frames need.
   return reach.has_value();
@@ -129,7 +136,8 @@ int frames_possible() {
 }
 
 Result<std::vector<Board>> boards_find(const Settings& settings) {
-  if (broker_wanted(settings)) {
+  const int frames_error = frames_error_of(settings);
+  if (broker_wanted(settings, frames_error)) {
     auto granted = boards_of_broker(settings);
     if (granted) return granted;
     log(LogLevel::info, "{}", granted.error().message);
@@ -140,7 +148,7 @@ Result<std::vector<Board>> boards_find(const Settings& settings) {
 
   const IpFamily wanted = family_of(settings.link);
   const auto reach = raw_frames(settings.link) ? std::nullopt : best_reach(*choices, wanted);
-  const bool udp = by_udp(settings, reach);
+  const bool udp = by_udp(settings, frames_error, reach);
   std::vector<Board> boards;
   for (link::Choice& choice : *choices) {
     std::uint32_t mtu = choice.interface.mtu;

@@ -8,7 +8,6 @@
 
 #include "broker/message.h"
 #include "broker/offers.h"
-#include "link/packet/packet_socket.h"
 #include "netdev/interfaces.h"
 #include "netdev/interfaces_choose.h"
 
@@ -43,11 +42,10 @@ link::Interface interface_of(const broker::BoardOffer& offer, const std::vector<
 
 }  // namespace
 
-bool broker_wanted(const Settings& settings) {
+bool broker_wanted(const Settings& settings, int frames_error) {
   if (settings.broker == "off") return false;
   if (settings.link != LinkKind::automatic && settings.link != LinkKind::ethernet) return false;
-  const int error = link::packet_sockets_possible();
-  return error == EPERM || error == EACCES;
+  return frames_error == EPERM || frames_error == EACCES;
 }
 
 std::string broker_path(const Settings& settings) {

@@ -12,7 +12,8 @@
 namespace omx::runtime {
 
 // Returns whether to ask the broker: raw frames may be used, and this process may not open packet sockets.
-bool broker_wanted(const Settings& settings);
+// `frames_error` is what frames_possible() returned.
+bool broker_wanted(const Settings& settings, int frames_error);
 // Returns where the broker is, as OMX_BROKER says. Empty with "off".
 std::string broker_path(const Settings& settings);
 // Returns the boards that the broker grants to this user, chosen by OMX_INTERFACES. The failure says why
