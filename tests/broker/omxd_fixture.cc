@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/broker/omxd_fixture.h"
 
-#include <grp.h>
 #include <net/if.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -12,21 +9,12 @@
 
 #include "link/ethernet/packet_link.h"
 #include "netdev/bpf_call.h"
+#include "tests/support/user_process.h"
 #include "tools/broker/kernel/egress_hook.h"
 #include "tools/broker/kernel/private_network.h"
 #include "wire/packets.h"
 
 namespace omx::broker {
-
-namespace {
-
-int status_of(pid_t process) {
-  int status = 0;
-  if (::waitpid(process, &status, 0) != process) return -1000;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
-}  // namespace
 
 void OmxdTest::SetUp() {
   CableTest::SetUp();
@@ -45,15 +33,7 @@ void OmxdTest::signal(int number) const {
 }
 
 void OmxdTest::as_user(uid_t uid, const std::function<void()>& work) {
-  const bool failed_before = HasFailure();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::setgroups(0, nullptr) < 0 || ::setgid(uid) < 0 || ::setuid(uid) < 0) ::_exit(2);
-    work();
-    ::_exit(HasFailure() && !failed_before ? 1 : 0);
-  }
-  EXPECT_EQ(status_of(child), 0) << "the user's process reported failures";
+  EXPECT_EQ(run_as(uid, work), 0) << "the user's process reported failures";
 }
 
 EndpointWish OmxdTest::wish(const std::string& interface, std::uint8_t endpoint) const {

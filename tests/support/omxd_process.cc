@@ -20,18 +20,9 @@
 #include <vector>
 
 #include "test_network.h"
+#include "user_process.h"
 
 namespace omx::broker {
-
-namespace {
-
-int status_of(pid_t process) {
-  int status = 0;
-  if (::waitpid(process, &status, 0) != process) return -1000;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
-}  // namespace
 
 OmxdProcess::~OmxdProcess() {
   if (pid_ > 0) end(SIGKILL);

@@ -2,14 +2,11 @@
 #include "tools/broker/kernel/egress_clsact.h"
 
 #include <gtest/gtest.h>
-#include <net/if.h>
 
 #include <cstdio>
 
-#include "kernel_needs.h"
+#include "egress_fixture.h"
 #include "netdev/bpf_call.h"
-#include "tests/support/test_network.h"
-#include "tools/broker/kernel/egress_program.h"
 
 namespace omx::broker {
 namespace {
@@ -28,18 +25,14 @@ std::string filter(const std::string& place) {
   return "tc filter add dev v0 " + place + " bpf bytecode '1,6 0 0 4294967295' classid 1:1";
 }
 
-class EgressClsactTest : public link::CableTest {
+class EgressClsactTest : public EgressTest {
  protected:
   void SetUp() override {
-    CableTest::SetUp();
-    if (IsSkipped()) return;
-    auto maps = grant_maps_make();
-    OMX_NEED(maps);
-    maps_ = std::move(*maps);
+    EgressTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
     auto program = egress_program_load(maps_, Unmarked::pass);
     OMX_NEED(program);
     program_ = std::move(*program);
-    ifindex_ = ::if_nametoindex("v0");
     const auto possible = clsact_add(ifindex_, program_.get());
     OMX_NEED(possible);
     remove();
@@ -65,9 +58,7 @@ class EgressClsactTest : public link::CableTest {
   }
   static bool has_clsact() { return output_of("tc qdisc show dev v0").find("clsact") != std::string::npos; }
 
-  GrantMaps maps_;
   OwnFd program_;
-  std::uint32_t ifindex_ = 0;
 };
 
 TEST_F(EgressClsactTest, add__is_found_and_removed_with_its_clsact) {

@@ -4,28 +4,21 @@
 
 #include <gtest/gtest.h>
 #include <linux/pkt_cls.h>
-#include <net/if.h>
 
-#include "kernel_needs.h"
+#include "egress_fixture.h"
 #include "netdev/bpf_call.h"
-#include "tests/support/test_network.h"
 #include "tools/broker/kernel/ebpf_load.h"
 #include "tools/broker/kernel/egress_clsact.h"
-#include "tools/broker/kernel/egress_program.h"
 #include "tools/broker/kernel/egress_tcx.h"
 
 namespace omx::broker {
 namespace {
 
-class EgressHookTest : public link::CableTest {
+class EgressHookTest : public EgressTest {
  protected:
   void SetUp() override {
-    CableTest::SetUp();
-    if (IsSkipped()) return;
-    auto maps = grant_maps_make();
-    OMX_NEED(maps);
-    maps_ = std::move(*maps);
-    ifindex_ = ::if_nametoindex("v0");
+    EgressTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
     if (!tcx_find(ifindex_).possible) GTEST_SKIP() << "this kernel has no tcx";
   }
 
@@ -67,9 +60,6 @@ class EgressHookTest : public link::CableTest {
     return std::move(*program);
   }
   static constexpr std::uint32_t kBefore = 8;  // BPF_F_BEFORE
-
-  GrantMaps maps_;
-  std::uint32_t ifindex_ = 0;
 };
 
 TEST_F(EgressHookTest, add__is_found_and_removed) {

@@ -2,13 +2,11 @@
 #include "sealed_fixture.h"
 
 #include <arpa/inet.h>
-#include <grp.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -17,6 +15,7 @@
 #include "kernel_needs.h"
 #include "link/packet/packet_socket.h"
 #include "netdev/socket_buffer.h"
+#include "tests/support/user_process.h"
 #include "tools/broker/kernel/egress_hook.h"
 #include "tools/broker/kernel/egress_program.h"
 #include "wire/packets.h"
@@ -159,16 +158,7 @@ GrantCounters SealedTest::counters(const Sealed& sealed) const {
 }
 
 void SealedTest::as_user(const std::function<void()>& attack) {
-  const bool failed_before = HasFailure();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (::setgroups(0, nullptr) < 0 || ::setgid(kUser) < 0 || ::setuid(kUser) < 0) ::_exit(2);
-    attack();
-    ::_exit(HasFailure() && !failed_before ? 1 : 0);
-  }
-  int status = -1;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0) << "the attack reported failures";
+  EXPECT_EQ(run_as(kUser, attack), 0) << "the attack reported failures";
 }
 
 void SealedTest::attack_by(const Sealed& sealed, const std::vector<Bytes>& frames) const {
