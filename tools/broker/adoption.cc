@@ -104,11 +104,7 @@ bool adopt(BrokerState& state, std::uint32_t slot, const Grant& grant,
   entry.classes = ebpf_array_by_id(grant.classes, sizeof(Classes));
   state.rates.adopt(grant.uid, grant.user);
   entry.process = std::move(process);
-  // The grant counts, even beyond a limit that was lowered meanwhile.
-  Limits any;
-  any.endpoints = any.connections = ~0U;
-  any.memory = ~0ULL;
-  state.quota.take(entry.user, {1, 0, 0}, any);
+  state.quota.hold(entry.user.uid, {1, 0, 0});
   state.grants.add(std::move(entry));
   return true;
 }

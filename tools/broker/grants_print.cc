@@ -37,10 +37,9 @@ Result<std::string> grants_text(const Policy& policy) {
     GrantCounters counts;
     if (grant_read(*maps, slot, grant) != 0 || grant.cookie == 0) continue;
     grant_counters_read(*maps, slot, counts);
-    fmt::format_to(
-        out, "{:<20} {:>9} {:<16} {:>8} {:>12} {:>15} {:>12} {:>10}\n", user_text(accounts.user(grant.uid)),
-        grant.pid, interface_name(grant.ifindex), grant.endpoint, counts.frames, counts.bytes,
-        counts.bad_type + counts.bad_source + counts.bad_endpoint + counts.bad_size, counts.too_fast);
+    fmt::format_to(out, "{:<20} {:>9} {:<16} {:>8} {:>12} {:>15} {:>12} {:>10}\n",
+                   user_text(accounts.user(grant.uid)), grant.pid, interface_name(grant.ifindex),
+                   grant.endpoint, counts.frames, counts.bytes, counts.not_allowed(), counts.too_fast);
   }
   return text;
 }

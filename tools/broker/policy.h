@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who may have raw frames from the broker, on which boards, and how much each user may hold. policy_file.h
-// reads a policy from a file. A policy is plain data: threads may share one that no thread changes.
+// The broker's policy: which users may have raw frames, on which boards, and how much each may hold.
+// policy_file.h reads a policy from a file. A policy is plain data: threads may share one that no thread
+// changes.
 #pragma once
 
 #include <sys/types.h>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/expected.h"
+#include "broker/message.h"
 #include "netdev/interface.h"
 #include "netdev/interfaces_choose.h"
 #include "tools/broker/accounts.h"
@@ -21,7 +23,6 @@ namespace omx::broker {
 
 inline constexpr const char* kPolicyFile = "/etc/open-mx/broker.conf";
 inline constexpr const char* kDefaultGroup = "open-mx";
-inline constexpr const char* kDefaultSocket = "/run/open-mx/broker";
 
 enum class Mode : std::uint8_t {
   confined,  // own frames only: the kernel examines what leaves and what arrives
@@ -68,7 +69,7 @@ struct BoardChanges {
 };
 
 struct SocketRules {
-  std::string path = kDefaultSocket;
+  std::string path = kDefaultPath;
   std::optional<mode_t> mode;  // none: as socket_mode_of() says
   Account group = {kDefaultGroup, {}};
 };

@@ -96,10 +96,14 @@ Result<void> Quota::take(const User& user, const Holding& more, const Limits& li
   };
   for (const Counted& c : all)
     if (auto checked = check(c, user, file_); !checked) return checked;
-  if (more == Holding()) return {};
-  add(held_[user.uid], more);
-  add(all_, more);
+  hold(user.uid, more);
   return {};
+}
+
+void Quota::hold(uid_t uid, const Holding& more) {
+  if (more == Holding()) return;
+  add(held_[uid], more);
+  add(all_, more);
 }
 
 void Quota::give(uid_t uid, const Holding& less) {

@@ -30,6 +30,8 @@ class Quota {
 
   // Adds all of `more` to what the user holds, or nothing. The error is the sentence why not.
   Result<void> take(const User& user, const Holding& more, const Limits& limits);
+  // Adds what the user holds already, whatever the limits are now.
+  void hold(uid_t uid, const Holding& more);
   // Takes off what the user held. The user must hold it.
   void give(uid_t uid, const Holding& less);
 

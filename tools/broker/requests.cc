@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mac.h"
 #include "base/text.h"
 #include "netdev/open_failure.h"
 #include "netdev/socket_buffer.h"
@@ -37,6 +39,11 @@ constexpr std::uint64_t kWakeupBytes = 8192;
 // Returns the memory of a data socket: its ring, and its send buffer.
 std::uint64_t data_bytes(const link::RingGeometry& ring) {
   return ring.bytes() + std::uint64_t{2} * link::kSocketBuffer;
+}
+
+// Returns the bytes of the largest frame, Ethernet header included.
+std::uint32_t frame_most(const ServedBoard& board) {
+  return board.state().mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
 }
 
 BoardRecord record_of(const ServedBoard& board, Mode mode) {
@@ -122,12 +129,7 @@ Result<void> Requests::quota_exchange(const GrantEntry& former, const Holding& m
   const Holding less{1, former.bytes, 0};
   state_.quota.give(former.user.uid, less);
   auto taken = quota_take(former.user, more);
-  if (taken) return {};
-  Limits any;  // what was held may be held, even beyond limits that were lowered
-  any.endpoints = any.connections = ~0U;
-  any.memory = ~0ULL;
-  if (!state_.quota.take(former.user, less, any))
-    log(LogLevel::error, "what user {} holds is counted wrongly; report this", user_text(former.user));
+  if (!taken) state_.quota.hold(former.user.uid, less);
   return taken;
 }
 
@@ -135,10 +137,9 @@ Result<Grant> Requests::grant_of(const Client& client, const ServedBoard& board,
                                  const ServedBoard::DataSocket& made) {
   Grant grant;
   grant.cookie = made.cookie;
-  for (std::size_t i = 0; i < grant.mac.size(); i++)
-    grant.mac[i] = static_cast<std::uint8_t>(board.nic() >> (40 - 8 * i));
+  mac_store(std::as_writable_bytes(std::span(grant.mac)).data(), board.nic());
   grant.endpoint = endpoint;
-  grant.max_frame = board.state().mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
+  grant.max_frame = frame_most(board);
   grant.uid = client.user.uid;
   grant.pid = static_cast<std::uint32_t>(client.pid);
   grant.ifindex = board.nic_index();
@@ -172,11 +173,8 @@ Result<void> Requests::open(Client& client, const Request& request) {
   if (!done) {
     // The former grant, if there is one, goes on.
     state_.quota.give(client.user.uid, more);
-    Limits any;
-    any.endpoints = any.connections = ~0U;
-    any.memory = ~0ULL;
     if (const GrantEntry* still = state_.grants.find(number, endpoint))
-      done = state_.quota.take(client.user, {1, still->bytes, 0}, any).and_then([&] { return done; });
+      state_.quota.hold(client.user.uid, {1, still->bytes, 0});
   }
   return done;
 }
@@ -304,7 +302,7 @@ void Requests::end(const GrantEntry& grant, std::string_view why, bool replaced)
     log(LogLevel::error, "the grant of process {} cannot be revoked: {}", grant.pid, std::strerror(error));
   GrantCounters counts;
   grant_counters_read(state_.maps, grant.slot, counts);
-  const std::uint64_t dropped = counts.bad_type + counts.bad_source + counts.bad_endpoint + counts.bad_size;
+  const std::uint64_t dropped = counts.not_allowed();
   log(dropped > 0 ? LogLevel::warn : LogLevel::summary,
       "end: user {} process {} {}: {}; {} frames sent, {} not allowed, {} too fast", user_text(grant.user),
       grant.pid, place_text(*state_.boards[grant.board], grant.endpoint), why, counts.frames, dropped,
@@ -333,7 +331,7 @@ void Requests::boards_refresh() {
     for (const auto& [slot, entry] : state_.grants.all()) {
       Grant grant;
       if (entry.board != board->plan().number || grant_read(state_.maps, slot, grant) != 0) continue;
-      grant.max_frame = board->state().mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
+      grant.max_frame = frame_most(*board);
       grant_write(state_.maps, slot, grant);
     }
   }

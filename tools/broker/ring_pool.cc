@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/broker/ring_pool.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <iterator>
 #include <system_error>
 #include <utility>

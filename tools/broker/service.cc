@@ -25,9 +25,9 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-// A process that dies closes its sockets a moment after its connection.
 constexpr std::int64_t kRest = kSecond / 10;  // after a shortage
 constexpr unsigned kAcceptsAtOnce = 16;
+// A process that dies closes its sockets a moment after its connection.
 constexpr std::int64_t kSweepFirst = kSecond / 10, kSweepMost = 60 * kSecond;
 
 std::int64_t now_ns() {

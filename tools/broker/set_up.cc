@@ -17,7 +17,6 @@
 #include "tools/broker/kernel/macvlan.h"
 #include "tools/broker/kernel/packet_sockets.h"
 #include "tools/broker/kernel/seal.h"
-#include "wire/sizes.h"
 
 namespace omx::broker {
 

@@ -44,6 +44,8 @@ struct GrantCounters {
   std::uint64_t bad_size = 0;      // longer than max_frame or shorter than any packet
   std::uint64_t too_fast = 0;
   std::uint64_t revoked = 0;  // no grant, or from another socket than its
+  // Returns the frames that a user may not send, however slowly.
+  std::uint64_t not_allowed() const { return bad_type + bad_source + bad_endpoint + bad_size; }
   bool operator==(const GrantCounters&) const = default;
 };
 
