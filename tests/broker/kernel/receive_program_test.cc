@@ -11,6 +11,7 @@
 #include "kernel_needs.h"
 #include "tools/broker/kernel/classic_translate.h"
 #include "tools/broker/kernel/ebpf_load.h"
+#include "tools/broker/kernel/frame_bytes.h"
 #include "wire/packets.h"
 
 namespace omx::broker {
@@ -244,6 +245,15 @@ TEST_F(ReceiveProgramTest, endpoint_of_the_grant__as_the_classic_filter) {
           }
     }
   }
+}
+
+TEST_F(ReceiveProgramTest, shorter_than_any_packet__nothing_passes) {
+  Gate gate;
+  attach(gate, offsetof(Classes, data));
+  words_->data = 1;
+  EXPECT_TRUE(gate.passes(frame_of(39, kEndpoint, 0, kShortestPacket)));
+  for (const std::size_t size : {31, 20, 18, 14})
+    EXPECT_FALSE(gate.passes(frame_of(39, kEndpoint, 0, size))) << size;
 }
 
 TEST_F(ReceiveProgramTest, revoked__nothing_passes) {

@@ -15,12 +15,14 @@ constexpr auto kPacketKind = static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PKTT
 constexpr auto kInterface = static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_IFINDEX);
 
 // The accumulator is r0.
-bool load_translate(EbpfCode& code, const sock_filter& line) {
+bool load_translate(EbpfCode& code, const sock_filter& line, const FrameCopy& copy) {
   if (BPF_CLASS(line.code) != BPF_LD || BPF_MODE(line.code) != BPF_ABS) return false;
   if (line.k == kPacketKind) {
     code.load(word, r0, r6, offsetof(__sk_buff, pkt_type));
   } else if (line.k == kInterface) {
     code.load(word, r0, r6, offsetof(__sk_buff, ifindex));
+  } else if (BPF_SIZE(line.code) == BPF_B && line.k - copy.first < copy.bytes) {
+    code.load_stack(byte, r0, copy.at + static_cast<int>(line.k - copy.first));
   } else if (line.k < static_cast<std::uint32_t>(SKF_LL_OFF)) {
     code.load_frame(static_cast<EbpfCode::Size>(BPF_SIZE(line.code)), line.k);
   } else {
@@ -69,7 +71,7 @@ std::vector<bool> lines_reached(const link::FilterProgram& filter) {
 }  // namespace
 
 bool classic_translate(EbpfCode& code, const link::FilterProgram& filter,
-                       std::span<const Placeholder> placeholders) {
+                       std::span<const Placeholder> placeholders, const FrameCopy& copy) {
   const std::vector<bool> reached = lines_reached(filter);
   if (reached.empty()) return false;
   std::vector<EbpfCode::Label> labels;
@@ -83,7 +85,7 @@ bool classic_translate(EbpfCode& code, const link::FilterProgram& filter,
       if (line.jf != 0) code.jump(labels[i + 1 + line.jf]);
     } else if (line.code == kReturn) {
       code.exit_with(static_cast<std::int32_t>(line.k));
-    } else if (!load_translate(code, line)) {
+    } else if (!load_translate(code, line, copy)) {
       return false;
     }
   }

@@ -39,6 +39,9 @@ class EbpfCode {
   void load(Size size, Register to, Register base, std::size_t offset) {
     add(BPF_LDX | BPF_MEM | size, to, base, near(static_cast<int>(offset)), 0);
   }
+  void store(Size size, Register base, std::size_t offset, Register from) {
+    add(BPF_STX | BPF_MEM | size, base, from, near(static_cast<int>(offset)), 0);
+  }
   void load_stack(Size size, Register to, int offset) {
     add(BPF_LDX | BPF_MEM | size, to, r10, near(offset), 0);
   }

@@ -41,8 +41,8 @@ class Builder {
     rate_check();
     c_.place(count_);
     c_.move(r1, 1);
-    c_.atomic_add(r8, offsetof(GrantCounters, frames), r1);
-    c_.atomic_add(r8, offsetof(GrantCounters, bytes), r9);
+    add(offsetof(GrantCounters, frames), r1);
+    add(offsetof(GrantCounters, bytes), r9);
     c_.place(pass_);
     c_.exit_with(TC_ACT_UNSPEC);
     refusal(bad_type_, offsetof(GrantCounters, bad_type));
@@ -57,6 +57,14 @@ class Builder {
   }
 
  private:
+  // Not atomic, which would cost 5 ns each for every frame: threads that send by one socket at once may lose
+  // a count.
+  void add(std::size_t counter, EbpfCode::Register value) {
+    c_.load(dword, r2, r8, counter);
+    c_.calculate(BPF_ADD, r2, value);
+    c_.store(dword, r8, counter, r2);
+  }
+
   // Looks up the value whose key is on the stack.
   void look_up(const OwnFd& map) {
     c_.map(r1, map.get());

@@ -34,7 +34,8 @@ struct Grant {
 };
 static_assert(sizeof(Grant) == 48);
 
-// Counts of the egress program. All but the first two are frames that it dropped.
+// Counts of the egress program. All but the first two are frames that it dropped. The first two may be short
+// by some when threads send by the socket at once.
 struct GrantCounters {
   std::uint64_t frames = 0;
   std::uint64_t bytes = 0;

@@ -9,13 +9,17 @@
 #include "link/packet/packet_filter.h"
 #include "tools/broker/kernel/classic_translate.h"
 #include "tools/broker/kernel/ebpf_load.h"
+#include "tools/broker/kernel/frame_bytes.h"
 #include "wire/packets.h"
 
 namespace omx::broker {
 
 namespace {
 
+// The stack: a key for the map, and what the filters read of a frame. The shortest packet has all of it.
 constexpr int kKeyAt = -4;
+constexpr FrameCopy kCopy = {12, 20, -24};
+static_assert(kCopy.first + kCopy.bytes <= kShortestPacket);
 
 // The filters are made for an endpoint whose number, and whose number in a magic, are constants that a filter
 // has for nothing else. Comparisons with these use registers instead.
@@ -67,6 +71,13 @@ EbpfProgram receive_program_build(const GrantMaps& maps, int classes, const Rece
   c.map_value(r1, classes, static_cast<std::uint32_t>(rule.word));
   c.load(word, r7, r1, 0);
 
+  c.move(r1, r6);
+  c.move(r2, static_cast<std::int32_t>(kCopy.first));
+  c.stack_address(r3, kCopy.at);
+  c.move(r4, static_cast<std::int32_t>(kCopy.bytes));
+  c.call(BPF_FUNC_skb_load_bytes);
+  c.jump_if(r0, BPF_JNE, 0, drop);
+
   const std::pair<ClassWord, FrameClass> choices[] = {{ClassWord::all, FrameClass::all},
                                                       {ClassWord::eager, FrameClass::eager},
                                                       {ClassWord::bulk, FrameClass::bulk},
@@ -74,7 +85,7 @@ EbpfProgram receive_program_build(const GrantMaps& maps, int classes, const Rece
   for (const auto& [value, frames] : choices) {
     const auto next = c.label();
     c.jump_if_word(r7, BPF_JNE, static_cast<std::uint32_t>(value), next);
-    if (!classic_translate(c, filter_for(frames), kPlaceholders)) return {};  // the kernel refuses it
+    if (!classic_translate(c, filter_for(frames), kPlaceholders, kCopy)) return {};  // the kernel refuses it
     c.place(next);
   }
   c.place(drop);
