@@ -69,6 +69,23 @@ class OmxdBoardsTest : public OmxdTest {
   }
 };
 
+TEST_F(OmxdBoardsTest, program_at_the_nic__is_set_again_when_it_was_removed) {
+  start(kConfined);
+  const auto held = link_open("v0", 3);
+  ASSERT_TRUE(held);
+  EXPECT_TRUE(program_at("v0"));
+  ASSERT_TRUE(egress_hook_remove(::if_nametoindex("v0")));
+  EXPECT_TRUE(becomes_true([&] { return program_at("v0"); })) << log();
+  EXPECT_TRUE(becomes_true([&] { return log_says("egress program was removed from v0"); })) << log();
+}
+
+TEST_F(OmxdBoardsTest, end__nothing_is_left_at_the_nic) {
+  start(kConfined);
+  EXPECT_TRUE(program_at("v0"));
+  EXPECT_EQ(end(SIGTERM), 0);
+  EXPECT_FALSE(program_at("v0"));
+}
+
 TEST_F(OmxdBoardsTest, reload__another_mode_ends_the_grants_of_the_former_one) {
   start(kTrusted);
   auto held = link_open("v0", 3);

@@ -59,11 +59,20 @@ Result<void> ServedBoard::set_up() {
     if (!macvlan) return tl::unexpected(macvlan.error());
   }
   other_mode_remove();
+  if (auto done = state_read(); !done) return done;
+  nic_ = state_.nic;
+  if (auto done = hooks_set(); !done) return done;
+  if (plan_.mode == Mode::confined) {
+    if (auto started = macvlan_start(network_, name()); !started) return tl::unexpected(started.error());
+    if (auto done = state_read(); !done) return done;
+  }
+  return voice_open();
+}
+
+Result<void> ServedBoard::state_read() {
   if (const int error = state_in(network_, name(), state_))
     return tl::unexpected(kernel_failure("read the state of " + name(), error));
-  nic_ = state_.nic;
-  if (auto done = hook_set(); !done) return done;
-  return voice_open();
+  return {};
 }
 
 // Removes what this process made of a board that could not be set up. What an earlier broker made stays,
@@ -72,14 +81,16 @@ void ServedBoard::undo() {
   voice_.reset();
   rings_.reset();
   if (plan_.mode != Mode::confined) return;  // a program at the NIC does no harm
-  if (made_macvlan_)
+  if (made_macvlan_) {
     if (auto done = macvlan_remove(network_, name()); !done) log(LogLevel::warn, "{}", done.error().message);
+    nic_hook_remove();
+  }
   if (made_network_)
     if (auto done = network_.remove(); !done) log(LogLevel::warn, "{}", done.error().message);
 }
 
-// Removes the program of trusted mode from the NIC. While sealed sockets may be open on the NIC itself it
-// stays, because they could send any frames without it.
+// Removes the program from the NIC. While sealed sockets of trusted mode may be open it stays, because they
+// could send any frames without it.
 void ServedBoard::nic_hook_remove() const {
   const auto hook = egress_hook_find(nic_index());
   if (!hook || hook->program_id == 0) return;
@@ -93,23 +104,38 @@ void ServedBoard::nic_hook_remove() const {
 
 // Removes what a broker left that served the board in the other mode.
 void ServedBoard::other_mode_remove() const {
-  if (plan_.mode == Mode::confined) return nic_hook_remove();
+  if (plan_.mode == Mode::confined) return;  // the program of trusted mode is needed in this one, too
   auto former = PrivateNetwork::open(shared_.networks + "/" + name());
   if (!former) return;
   if (auto done = macvlan_remove(*former, name()); !done) log(LogLevel::warn, "{}", done.error().message);
   if (auto done = former->remove(); !done) log(LogLevel::warn, "{}", done.error().message);
 }
 
-// Puts the egress program where all frames of the board's sockets pass. On the NIC itself the frames of the
-// host pass, too.
-Result<void> ServedBoard::hook_set() const {
-  const auto program =
-      egress_program_load(shared_.maps, plan_.mode == Mode::confined ? Unmarked::drop : Unmarked::pass);
-  if (!program) return tl::unexpected(program.error());
+// Puts the egress program where all frames of the board's sockets pass. One at the macvlan cannot be removed
+// by accident, but a socket can avoid it: system calls of 32-bit programs pass by the seal, and so can set
+// PACKET_QDISC_BYPASS. At the NIC no frame passes by the program, and the frames of the host pass, too.
+Result<void> ServedBoard::hooks_set() const {
   Result<void> done;
-  if (const int error = run_in(network_, [&] { done = egress_hook_add(state_.index, program->get()); }))
+  const auto add = [&](std::uint32_t ifindex, Unmarked unmarked) {
+    const auto program = egress_program_load(shared_.maps, unmarked);
+    done = program ? egress_hook_add(ifindex, program->get()) : tl::unexpected(program.error());
+  };
+  add(nic_index(), Unmarked::pass);
+  if (!done || plan_.mode == Mode::trusted) return done;
+  if (const int error = run_in(network_, [&] { add(state_.index, Unmarked::drop); }))
     return tl::unexpected(kernel_failure("enter the network of " + name(), error));
   return done;
+}
+
+void ServedBoard::hook_check() const {
+  if (retired_ || !outage_.empty()) return;
+  const auto hook = egress_hook_find(nic_index());
+  if (!hook || hook->program_id != 0) return;
+  const auto done = hooks_set();
+  log(LogLevel::error,
+      "the broker's egress program was removed from {}, so its users could send more than their own frames; "
+      "{}",
+      name(), done ? "it is there again" : done.error().message);
 }
 
 Result<void> ServedBoard::voice_open() {

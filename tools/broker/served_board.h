@@ -68,6 +68,8 @@ class ServedBoard {
   // Returns the cookies of all packet sockets in the board's network.
   Result<std::vector<std::uint64_t>> sockets_living() const;
 
+  // Sets the egress program at the NIC again if another program removed it, and says so.
+  void hook_check() const;
   // Follows the NIC after a change. Returns whether the board works.
   bool refresh();
   // Takes the board down for good: no endpoint can be opened any more. Its grants must be revoked. Sockets
@@ -90,7 +92,8 @@ class ServedBoard {
   void network_remove();
   bool out(std::string why);
   bool has_own_address() const { return plan_.mode == Mode::confined && !plan_.passthru; }
-  Result<void> hook_set() const;
+  Result<void> state_read();
+  Result<void> hooks_set() const;
   Result<void> voice_open();
   MacvlanOptions macvlan_options() const;
   Result<void> seal(int socket, const SocketPlace& place, std::size_t word) const;

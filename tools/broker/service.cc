@@ -25,7 +25,8 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kRest = kSecond / 10;  // after a shortage
+constexpr std::int64_t kRest = kSecond / 10;      // after a shortage
+constexpr std::int64_t kHookPause = 5 * kSecond;  // between looks at the egress programs
 constexpr unsigned kAcceptsAtOnce = 16;
 // A process that dies closes its sockets a moment after its connection.
 constexpr std::int64_t kSweepFirst = kSecond / 10, kSweepMost = 60 * kSecond;
@@ -271,6 +272,10 @@ void Service::due(std::int64_t now) {
       client->paused = !watch(client->socket.get(), Source::client, id);
   }
   for (const ConnectionId id : silent) client_end(id);
+  if (now >= hooks_at_) {
+    for (const auto& board : state_.boards) board->hook_check();
+    hooks_at_ = now + kHookPause;
+  }
   if (sweep_at_ == 0 || now < sweep_at_) return;
   sweep_pause_ = std::min(2 * sweep_pause_, kSweepMost);
   sweep_at_ = requests_.kept_forget() > 0 ? now + sweep_pause_ : 0;
@@ -278,6 +283,8 @@ void Service::due(std::int64_t now) {
 
 std::int64_t Service::next_due(std::int64_t now) const {
   std::int64_t next = sweep_at_ == 0 ? kNever : sweep_at_;
+  // Without grants nobody can send, so an idle broker sleeps.
+  if (!state_.grants.all().empty()) next = std::min(next, hooks_at_);
   if (listen_at_ != 0) next = std::min(next, listen_at_);
   if (!disposal_.empty()) next = std::min(next, now + kRest);
   const std::int64_t patience = std::int64_t{state_.policy.request_timeout_ms} * 1'000'000;

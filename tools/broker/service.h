@@ -75,6 +75,7 @@ class Service {
   Disposal disposal_;
   std::int64_t sweep_at_ = 0;  // when to look for closed sockets; 0: never
   std::int64_t sweep_pause_ = 0;
+  std::int64_t hooks_at_ = 0;   // when to look at the egress programs
   std::int64_t listen_at_ = 0;  // when to accept again after a shortage; 0: now
   bool ends_ = false;
 };

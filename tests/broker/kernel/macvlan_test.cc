@@ -51,13 +51,19 @@ class MacvlanTest : public link::CableTest {
     return adopted.value_or(Macvlan{});
   }
 
+  Macvlan start() {
+    const auto started = macvlan_start(*network_, "v0");
+    EXPECT_TRUE(started) << started.error().message;
+    return started.value_or(Macvlan{});
+  }
+
   std::optional<PrivateNetwork> network_;
 };
 
-TEST_F(MacvlanTest, make__as_wanted_and_up) {
+TEST_F(MacvlanTest, make__as_wanted_and_down) {
   EXPECT_FALSE(*macvlan_find(*network_, "v0"));
   const Macvlan made = make(options());
-  EXPECT_TRUE(made.up);
+  EXPECT_FALSE(made.up);
   EXPECT_EQ(made.nic, options().nic);
   EXPECT_EQ(made.mtu, 1500U);
   EXPECT_EQ(made.lower, options().lower);
@@ -84,12 +90,14 @@ TEST_F(MacvlanTest, make__sends_nothing_by_itself) {
     std::system((std::string("sysctl -q net.ipv6.conf.") + end + ".disable_ipv6=1").c_str());
   const OwnFd peer = link::packets_of("v1", ETH_P_ALL);
   make(options());
+  EXPECT_TRUE(start().up);
   pollfd wait{peer.get(), POLLIN, 0};
   EXPECT_EQ(::poll(&wait, 1, 300), 0);
 }
 
 TEST_F(MacvlanTest, adopt__keeps_the_interface_and_follows_the_mtu) {
-  const Macvlan made = make(options());
+  make(options());
+  const Macvlan made = start();
   ASSERT_NO_FATAL_FAILURE(set_mtu(9000));
   MacvlanOptions wanted = options();
   wanted.mtu = 9000;
@@ -101,7 +109,7 @@ TEST_F(MacvlanTest, adopt__keeps_the_interface_and_follows_the_mtu) {
 
 TEST_F(MacvlanTest, adopt__none_is_there_or_another) {
   const Macvlan first = adopt(options());
-  EXPECT_TRUE(first.up);
+  EXPECT_FALSE(first.up);
   MacvlanOptions wanted = options();
   wanted.lower = ::if_nametoindex("v1");
   wanted.nic = board_mac(link::nic_of("v1"));

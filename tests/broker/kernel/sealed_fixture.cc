@@ -83,20 +83,26 @@ void SealedTest::SetUp() {
 }
 
 void SealedTest::program_put(Place place) {
-  const std::uint32_t nic = ::if_nametoindex("v0");
-  const bool at_nic = place == Place::nic;
-  auto program = egress_program_load(maps_, at_nic ? Unmarked::pass : Unmarked::drop);
-  OMX_NEED(program);
-  program_ = std::move(*program);
-  Result<void> added, removed;
+  Result<void> removed, at_macvlan, started;
+  const auto put = [&](std::uint32_t ifindex, Unmarked unmarked, OwnFd& program) -> Result<void> {
+    auto loaded = egress_program_load(maps_, unmarked);
+    if (!loaded) return tl::unexpected(loaded.error());
+    program = std::move(*loaded);
+    return egress_hook_add(ifindex, program.get());
+  };
+  const Result<void> at_nic = put(::if_nametoindex("v0"), Unmarked::pass, nic_program_);
   const int failed = run_in(*network_, [&] {
-    (at_nic ? removed : added) =
-        at_nic ? egress_hook_remove(macvlan_.ifindex) : egress_hook_add(macvlan_.ifindex, program_.get());
+    if (place == Place::nic)
+      removed = egress_hook_remove(macvlan_.ifindex);
+    else
+      at_macvlan = put(macvlan_.ifindex, Unmarked::drop, program_);
   });
   ASSERT_EQ(failed, 0);
-  (at_nic ? added : removed) = at_nic ? egress_hook_add(nic, program_.get()) : egress_hook_remove(nic);
-  OMX_NEED(added);
+  OMX_NEED(at_nic);
+  OMX_NEED(at_macvlan);
   OMX_NEED(removed);
+  const auto up = macvlan_start(*network_, "v0");
+  OMX_NEED(up);
 }
 
 void SealedTest::TearDown() {

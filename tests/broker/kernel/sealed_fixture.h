@@ -25,7 +25,8 @@ using link::Bytes;
 
 inline constexpr std::uint8_t kEndpoint = 9;  // of the attacker
 
-// Where the egress program is.
+// Where the egress program is: at the macvlan and the NIC behind it, as on a confined board, or at the NIC
+// alone.
 enum class Place : std::uint8_t { macvlan, nic };
 
 // The sockets of one endpoint.
@@ -42,7 +43,7 @@ class SealedTest : public link::CableTest {
   void SetUp() override;
   void TearDown() override;
 
-  // Puts the egress program there, and removes it from the other place.
+  // Puts the egress program there, and sets the macvlan up.
   void program_put(Place place);
 
   // Opens the sockets of an endpoint, with a ring at the data socket if that is wanted, and grants them.
@@ -79,7 +80,7 @@ class SealedTest : public link::CableTest {
   std::optional<Seal> seal_;
   std::optional<PrivateNetwork> network_;
   GrantMaps maps_;
-  OwnFd program_;
+  OwnFd program_, nic_program_;
   Macvlan macvlan_;
   OwnFd peer_;
   std::uint32_t next_slot_ = 100;

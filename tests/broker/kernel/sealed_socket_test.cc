@@ -187,8 +187,10 @@ TEST_F(sealed_socket, last_socket_closed__the_macvlan_goes) {
     if (!again) return false;
     const auto made = macvlan_make(
         *again, {.name = "v0", .lower = ::if_nametoindex("v0"), .nic = macvlan_.nic, .mtu = 1500});
-    reason = made ? "" : made.error().message;
-    return made.has_value();
+    EXPECT_TRUE(made) << made.error().message;
+    const auto started = macvlan_start(*again, "v0");
+    reason = started ? "" : started.error().message;
+    return started.has_value();
   };
   EXPECT_FALSE(can_be_made());
   EXPECT_NE(reason.find("wait until they end"), std::string::npos) << reason;

@@ -80,6 +80,9 @@ class Builder {
     c_.jump_if_word(r3, BPF_JNE, kMarkMagic, unmarked_ == Unmarked::drop ? drop_ : pass_);
     c_.and_word(r2, ~kMarkMask);
     c_.store_stack(word, kKeyAt, r2);
+    // The program at the NIC examines only what has avoided the one at the macvlan.
+    c_.move(r1, 0);
+    c_.store(word, r6, offsetof(__sk_buff, mark), r1);
     look_up(maps_.counts);
     c_.jump_if(r0, BPF_JEQ, 0, drop_);
     c_.move(r8, r0);

@@ -111,18 +111,8 @@ std::string described(const std::string& verb, const std::string& name) {
   return fmt::format("{} the macvlan of {}", verb, name);
 }
 
-// Returns the finished macvlan of that name.
-Result<Macvlan> macvlan_start(const PrivateNetwork& network, const std::string& name) {
-  const int error = converse_in(network, [&](Netlink& netlink) {
-    ipv6_off(name);
-    return set_up(netlink, name);
-  });
-  if (error == EBUSY || error == EADDRINUSE)
-    return fail(link::kBusy,
-                fmt::format("the address of the macvlan of {} is taken, as by jobs of a former broker: "
-                            "wait until they end",
-                            name));
-  if (error) return tl::unexpected(kernel_failure(described("set up", name), error));
+// Returns the macvlan of that name.
+Result<Macvlan> macvlan_there(const PrivateNetwork& network, const std::string& name) {
   auto found = macvlan_find(network, name);
   if (!found) return tl::unexpected(std::move(found.error()));
   if (!*found)
@@ -155,7 +145,20 @@ Result<Macvlan> macvlan_make(const PrivateNetwork& network, const MacvlanOptions
                             "(trusted mode)",
                             options.name, std::strerror(error)));
   if (error) return tl::unexpected(kernel_failure(described("make", options.name), error));
-  return macvlan_start(network, options.name);
+  if (const int entered = run_in(network, [&] { ipv6_off(options.name); }))
+    return tl::unexpected(kernel_failure(described("enter the network of", options.name), entered));
+  return macvlan_there(network, options.name);
+}
+
+Result<Macvlan> macvlan_start(const PrivateNetwork& network, const std::string& name) {
+  const int error = converse_in(network, [&](Netlink& netlink) { return set_up(netlink, name); });
+  if (error == EBUSY || error == EADDRINUSE)
+    return fail(link::kBusy,
+                fmt::format("the address of the macvlan of {} is taken, as by jobs of a former broker: "
+                            "wait until they end",
+                            name));
+  if (error) return tl::unexpected(kernel_failure(described("set up", name), error));
+  return macvlan_there(network, name);
 }
 
 Result<Macvlan> macvlan_adopt(const PrivateNetwork& network, const MacvlanOptions& options) {
@@ -171,7 +174,7 @@ Result<Macvlan> macvlan_adopt(const PrivateNetwork& network, const MacvlanOption
   if ((*found)->mtu != options.mtu)
     if (auto set = macvlan_set_mtu(network, options.name, options.mtu); !set)
       return tl::unexpected(std::move(set.error()));
-  return macvlan_start(network, options.name);
+  return macvlan_there(network, options.name);
 }
 
 Result<void> macvlan_set_mtu(const PrivateNetwork& network, const std::string& name, std::uint32_t mtu) {

@@ -35,13 +35,16 @@ struct Macvlan {
   MacvlanMode mode = MacvlanMode::apart;
 };
 
-// Makes the macvlan in the private network, without IPv6 and ARP, and sets it up.
+// Makes the macvlan in the private network, without IPv6. It is down.
 Result<Macvlan> macvlan_make(const PrivateNetwork& network, const MacvlanOptions& options);
 // Returns the macvlan of that name in the private network, or nullopt.
 Result<std::optional<Macvlan>> macvlan_find(const PrivateNetwork& network, const std::string& name);
 // Takes over the macvlan that another process made, and gives it the MTU that is wanted. Makes it if there is
 // none, or if it belongs to another NIC or has another address.
 Result<Macvlan> macvlan_adopt(const PrivateNetwork& network, const MacvlanOptions& options);
+// Sets the macvlan up, without ARP. Its egress program must be there: a process that has a socket of the
+// private network can send by a new macvlan at once. Returns its state.
+Result<Macvlan> macvlan_start(const PrivateNetwork& network, const std::string& name);
 Result<void> macvlan_set_mtu(const PrivateNetwork& network, const std::string& name, std::uint32_t mtu);
 // Removes the macvlan if it is there.
 Result<void> macvlan_remove(const PrivateNetwork& network, const std::string& name);
