@@ -26,6 +26,7 @@ fail() {
 server() {
   local log=$1
   shift
+  rm -f "$log"  # the former server's says the same
   $LAB exec h2 -- "$@" "$omx" perf --once >"$log" 2>&1 &
   served=$!
   for _ in $(seq 500); do
@@ -37,8 +38,9 @@ server() {
 
 # Runs a client on h1 as the user: client NAME OF SERVER
 client() {
-  timeout 60 $LAB exec h1 -- "${user[@]}" "$omx" perf "$1" -s 0,100,5K,200K --verify -n 50 >"$work/client" 2>&1 ||
-    fail "client to $1: $(cat "$work/client")"
+  timeout 60 $LAB exec h1 -- "${user[@]}" "$omx" perf "$1" -s 0,100,5K,200K --verify -n 50 >"$work/client" 2>&1 && return
+  fail "client to $1: $(cat "$work/client")"
+  kill "$served"  # it would wait for ever
 }
 
 OMX_BROKER=$($LAB broker) || { status=$?; exit $status; }
