@@ -84,10 +84,21 @@ std::size_t OmxdTest::grants_in_kernel() const {
 }
 
 std::size_t OmxdTest::broker_descriptors() const {
+  return descriptors_count(false);
+}
+
+std::size_t OmxdTest::broker_maps() const {
+  return descriptors_count(true);
+}
+
+std::size_t OmxdTest::descriptors_count(bool maps) const {
   std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry :
-       std::filesystem::directory_iterator("/proc/" + std::to_string(omxd_.pid()) + "/fd"))
-    count++;
+  for (const auto& entry :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(omxd_.pid()) + "/fd")) {
+    std::error_code gone;
+    const std::string what = std::filesystem::read_symlink(entry.path(), gone).string();
+    if (!gone && (what.find("bpf-map") != std::string::npos) == maps) count++;
+  }
   return count;
 }
 

@@ -46,8 +46,10 @@ class OmxdTest : public link::CableTest {
   std::optional<GrantMaps> maps_of(const std::string& interface) const;
   // Returns how many grants the kernel holds.
   std::size_t grants_in_kernel() const;
-  // Returns how many descriptors the broker has open.
+  // Returns how many descriptors the broker has open, without those of BPF maps.
   std::size_t broker_descriptors() const;
+  // Returns how many BPF maps it has open. It keeps those of endpoints for the next ones of the same user.
+  std::size_t broker_maps() const;
   // Returns whether the board of the interface has a private network.
   bool network_mounted(const std::string& interface) const;
 
@@ -55,6 +57,8 @@ class OmxdTest : public link::CableTest {
   void SetUp() override;
 
  private:
+  std::size_t descriptors_count(bool maps) const;
+
   OmxdProcess omxd_{OMX_OMXD};
 };
 

@@ -2,9 +2,11 @@
 // Users who try to harm the broker or others by their requests.
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,10 +14,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <random>
+#include <set>
 
 #include "broker/connection.h"
 #include "omxd_fixture.h"
+#include "wire/packets.h"
 
 namespace omx::broker {
 
@@ -279,7 +284,7 @@ TEST_F(OmxdTest, quota__kept_sockets_count_until_they_are_closed) {
   });
 }
 
-// A link takes another socket when the MTU grows, while it still has the former one.
+// A link takes another socket when the MTU grows, while it still has the former one. A third one counts.
 TEST_F(OmxdTest, quota__an_endpoint_is_opened_again_at_the_limit) {
   start("users = *\nboards = v0,v1\nendpoints = 2\nmemory = 64M\n");
   as_user(kAlice, [&] {
@@ -288,12 +293,91 @@ TEST_F(OmxdTest, quota__an_endpoint_is_opened_again_at_the_limit) {
     ASSERT_TRUE(there && connection);
     std::vector<Result<Reply>> held;
     for (int i = 0; i < 4; i++) {
+      if (held.size() == 2) {
+        const auto third = connection->ask(open_request(3));
+        ASSERT_FALSE(third);
+        EXPECT_NE(third.error().message.find("2 of 2 endpoints"), std::string::npos) << third.error().message;
+        held.erase(held.begin());
+      }
       held.push_back(connection->ask(open_request(3)));
       EXPECT_TRUE(held.back()) << held.back().error().message;
     }
     std::string why;
     EXPECT_EQ(link_open("v0", 5, &why), nullptr);
     EXPECT_NE(why.find("2 of 2 endpoints"), std::string::npos) << why;
+  });
+}
+
+// Returns the number of a BPF map, which is told to its holder only by /proc.
+std::string map_number(const OwnFd& map) {
+  std::ifstream facts(fmt::format("/proc/self/fdinfo/{}", map.get()));
+  for (std::string line; std::getline(facts, line);)
+    if (line.starts_with("map_id:")) return line;
+  return {};
+}
+
+// A process may keep a map mapped, which no quota counts, when its socket is long closed.
+TEST_F(OmxdTest, quota__maps_are_used_again) {
+  start("users = *\nboards = v0\nendpoints = 2\n");
+  as_user(kAlice, [&] {
+    std::set<std::string> numbers;
+    for (int i = 0; i < 20; i++) {
+      auto connection = Connection::open(socket());
+      ASSERT_TRUE(connection);
+      const auto open = connection->ask(open_request(static_cast<std::uint8_t>(i)));
+      ASSERT_TRUE(open) << open.error().message;
+      ASSERT_EQ(open->descriptors.size(), 2U);
+      const std::string number = map_number(open->descriptors[1]);
+      ASSERT_FALSE(number.empty());
+      numbers.insert(number);
+    }
+    EXPECT_LE(numbers.size(), 3U) << "as many as endpoints, and one that is on its way";
+  });
+}
+
+// Each announcement makes all legacy hosts broadcast for some seconds.
+TEST_F(OmxdTest, hostile__the_network_is_asked_to_announce_itself_once_in_a_while) {
+  start();
+  const OwnFd peer = link::packets_of("v1", wire::kEthertype);
+  as_user(kAlice, [&] {
+    for (int i = 0; i < 6; i++) {
+      auto connection = Connection::open(socket());
+      ASSERT_TRUE(connection);
+      Request question = request_of(Kind::ask, "v0");
+      question.nic = 0x020000000001 + static_cast<NicId>(i);
+      for (int twice = 0; twice < 2; twice++) EXPECT_TRUE(connection->send(question));
+      EXPECT_TRUE(connection->ask(request_of(Kind::boards, "")));
+    }
+  });
+  std::size_t questions = 0, announcements = 0;
+  EXPECT_TRUE(becomes_true([&] {
+    std::array<std::byte, 2048> packet;
+    while (::recv(peer.get(), packet.data(), packet.size(), MSG_DONTWAIT) > 2) {
+      const auto type = static_cast<wire::PacketType>(packet[2]);
+      if (type == wire::PacketType::host_query) questions++;
+      if (type == wire::PacketType::raw) announcements++;
+    }
+    return questions >= 12;
+  })) << questions;
+  EXPECT_EQ(announcements, 1U);
+}
+
+TEST_F(OmxdTest, policy__that_is_read_again_sets_the_rights_of_the_socket_and_the_sum_of_memory) {
+  const auto mode = [&] {
+    struct stat file {};
+    EXPECT_EQ(::stat(socket().c_str(), &file), 0);
+    return file.st_mode & 0777;
+  };
+  start("boards = v0\n");
+  EXPECT_EQ(mode(), 0660U);
+  policy_write("users = *\nboards = v0\nmemory_total = 1M\n");
+  signal(SIGHUP);
+  EXPECT_TRUE(becomes_true([&] { return log_says("the policy was read again"); })) << log();
+  EXPECT_EQ(mode(), 0666U);
+  as_user(kAlice, [&] {
+    std::string why;
+    EXPECT_EQ(link_open("v0", 3, &why), nullptr);
+    EXPECT_NE(why.find("all users of the broker together"), std::string::npos) << why;
   });
 }
 
@@ -311,42 +395,67 @@ std::size_t frames_through(link::Transport& from, link::Transport& to, std::size
   return collector.frames.size();
 }
 
-TEST_F(OmxdTest, rate__of_a_policy_that_is_read_again_and_after_a_restart) {
-  constexpr const char* kLimited =
-      "users = *\nboards = v0,v1\nuser 60001 rate = 1M\nuser 60002 rate = 100G\n";
-  constexpr std::size_t kFrames = 60;
-  start();
-  int steps[2], answers[2];
-  ASSERT_EQ(::pipe2(steps, O_CLOEXEC) | ::pipe2(answers, O_CLOEXEC), 0);
-  const pid_t alice = ::fork();
-  if (alice == 0) {
-    ::close(steps[1]);
+constexpr const char* kLimited = "users = *\nboards = v0,v1\nuser 60001 rate = 1M\nuser 60002 rate = 100G\n";
+constexpr std::size_t kFrames = 60;
+
+// A process of Alice that has two endpoints, and sends frames from one to the other when it is told to.
+class Sender {
+ public:
+  explicit Sender(const OmxdTest& test) {
+    EXPECT_EQ(::pipe2(steps_, O_CLOEXEC) | ::pipe2(answers_, O_CLOEXEC), 0);
+    pid_ = ::fork();
+    if (pid_ != 0) return;
+    ::close(steps_[1]);
     if (::setgid(kAlice) != 0 || ::setuid(kAlice) != 0) ::_exit(2);
-    auto here = link_open("v0", 3), there = link_open("v1", 4);
-    for (char step = 0; here && there && ::read(steps[0], &step, 1) == 1;) {
+    auto here = test.link_open("v0", 3), there = test.link_open("v1", 4);
+    for (char step = 0; here && there && ::read(steps_[0], &step, 1) == 1;) {
       const std::size_t through = frames_through(*here, *there, kFrames);
-      if (::write(answers[1], &through, sizeof through) != sizeof through) break;
+      if (::write(answers_[1], &through, sizeof through) != sizeof through) break;
     }
     ::_exit(0);
   }
-  const auto through = [&] {
+  Sender(const Sender&) = delete;
+  Sender& operator=(const Sender&) = delete;
+  ~Sender() {
+    ::close(steps_[1]);
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+  // Sends kFrames frames. Returns how many arrived.
+  std::size_t through() {
     std::size_t count = kFrames + 1;
-    EXPECT_EQ(::write(steps[1], "s", 1), 1);
-    EXPECT_EQ(::read(answers[0], &count, sizeof count), static_cast<ssize_t>(sizeof count));
+    EXPECT_EQ(::write(steps_[1], "s", 1), 1);
+    EXPECT_EQ(::read(answers_[0], &count, sizeof count), static_cast<ssize_t>(sizeof count));
     return count;
-  };
-  EXPECT_EQ(through(), kFrames);
+  }
+
+ private:
+  int steps_[2], answers_[2];
+  pid_t pid_ = -1;
+};
+
+TEST_F(OmxdTest, rate__of_a_policy_that_is_read_again_and_after_a_restart) {
+  start();
+  Sender alice(*this);
+  EXPECT_EQ(alice.through(), kFrames);
   policy_write(kLimited);
   signal(SIGHUP);
   EXPECT_TRUE(becomes_true([&] { return log_says("the policy was read again"); })) << log();
-  EXPECT_LT(through(), kFrames / 2);
+  EXPECT_LT(alice.through(), kFrames / 2);
   // The next broker gives no other user her number.
   EXPECT_EQ(end(SIGTERM), 0);
   start(kLimited);
   as_user(kBob, [&] { EXPECT_TRUE(link_open("v0", 9)); });
-  EXPECT_LT(through(), kFrames / 2);
-  ::close(steps[1]);
-  ::waitpid(alice, nullptr, 0);
+  EXPECT_LT(alice.through(), kFrames / 2);
+}
+
+TEST_F(OmxdTest, rate__that_is_new_after_a_restart) {
+  start();
+  Sender alice(*this);
+  EXPECT_EQ(alice.through(), kFrames);
+  EXPECT_EQ(end(SIGTERM), 0);
+  start(kLimited);
+  EXPECT_LT(alice.through(), kFrames / 2);
 }
 
 }  // namespace

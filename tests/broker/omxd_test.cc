@@ -306,7 +306,7 @@ TEST_F(OmxdTest, life__the_nic_changes_and_comes_back) {
 // 1,000 endpoints are opened and closed by 8 processes of 3 users. Some processes are killed.
 TEST_F(OmxdTest, churn__nothing_is_left) {
   start("users = *\nboards = v0,v1\nconnections = 1000\nendpoints = 256\n");
-  const std::size_t before = broker_descriptors();
+  const std::size_t before = broker_descriptors(), maps_before = broker_maps();
   std::vector<pid_t> users;
   int times[2];
   ASSERT_EQ(::pipe(times), 0);
@@ -348,6 +348,7 @@ TEST_F(OmxdTest, churn__nothing_is_left) {
               took[took.size() * 99 / 100], took.size());
   EXPECT_TRUE(becomes_true([&] { return grants_in_kernel() == 0 && broker_descriptors() == before; }))
       << log();
+  EXPECT_LE(broker_maps(), maps_before + 3 * 256U) << "maps are used again";
 }
 
 TEST_F(OmxdTest, life__nothing_is_left_after_its_end) {

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <utility>
+
 #include "tests/broker/made_up_accounts.h"
 #include "tools/broker/policy_file.h"
 
@@ -154,6 +156,15 @@ TEST(policy_limits_of, user_before_groups_before_all) {
   EXPECT_EQ(bob.memory, 64U << 20);
   EXPECT_EQ(p.limits_of(user(kCarol)).endpoints, 10U);
   EXPECT_EQ(p.limits_of(user(kStranger)).connections, 20U);
+}
+
+// A process can drop groups in a user namespace of its own.
+TEST(policy_limits_of, groups_of_the_account__count_though_the_process_has_dropped_them) {
+  const Policy p = policy("endpoints = 10\ngroup hpc endpoints = 3\n");
+  User bob = user(kBob);
+  EXPECT_EQ(p.limits_of(bob).endpoints, 3U);
+  bob.account_gids = std::exchange(bob.gids, {});
+  EXPECT_EQ(p.limits_of(bob).endpoints, 3U);
 }
 
 TEST(policy_limits_of, several_groups__the_most_counts) {

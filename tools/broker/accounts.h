@@ -16,6 +16,8 @@ struct User {
   uid_t uid = 0;
   std::string name;         // empty: this host has no such account, as for users of a container
   std::vector<gid_t> gids;  // the primary group, too
+  // Of a process: those of the user's account. `gids` are those that the process has.
+  std::vector<gid_t> account_gids = {};
 };
 
 // Returns "alice (1001)" or "1001", as messages name a user.

@@ -50,6 +50,7 @@ OwnFd process_open(const Grant& grant) {
 // account, as those of a shell from before a change.
 User user_of(const Grant& grant, const Accounts& accounts) {
   User user = accounts.user(grant.uid);
+  user.account_gids = user.gids;
   std::ifstream status(fmt::format("/proc/{}/status", grant.pid));
   std::vector<gid_t> gids;
   bool known = false;
@@ -81,6 +82,21 @@ std::optional<User> user_allowed(const BrokerState& state, std::uint32_t slot, c
   return std::nullopt;
 }
 
+// Gives the grant the rate that its user has now. Clears the grant if that cannot be.
+bool rate_adopt(BrokerState& state, std::uint32_t slot, Grant grant, const User& user) {
+  state.rates.adopt(grant.uid, grant.user);
+  const auto number = state.rates.set(grant.uid, state.policy.limits_of(user).rate);
+  if (!number) {
+    log(LogLevel::error, "end: process {} endpoint {}: {}", grant.pid, grant.endpoint,
+        number.error().message);
+    grant_clear(state.maps, slot);
+    return false;
+  }
+  if (*number == grant.user) return true;
+  grant.user = *number;
+  return grant_write(state.maps, slot, grant) == 0;
+}
+
 // Takes up a grant, or clears it if its socket or process is gone, or the policy does not allow it any more.
 bool adopt(BrokerState& state, std::uint32_t slot, const Grant& grant,
            const std::vector<std::uint64_t>& living, const ServedBoard::Plan& plan) {
@@ -92,7 +108,7 @@ bool adopt(BrokerState& state, std::uint32_t slot, const Grant& grant,
     return false;
   }
   const auto user = user_allowed(state, slot, grant, plan.choice, plan.mode);
-  if (!user) return false;
+  if (!user || !rate_adopt(state, slot, grant, *user)) return false;
   GrantEntry entry;
   entry.slot = slot;
   entry.board = board;
@@ -102,9 +118,8 @@ bool adopt(BrokerState& state, std::uint32_t slot, const Grant& grant,
   entry.started = grant.started;
   entry.cookie = grant.cookie;
   entry.classes = ebpf_array_by_id(grant.classes, sizeof(Classes));
-  state.rates.adopt(grant.uid, grant.user);
   entry.process = std::move(process);
-  state.quota.hold(entry.user.uid, {1, 0, 0});
+  state.quota.hold(entry.user.uid, {1, 0, 0, 1});
   state.grants.add(std::move(entry));
   return true;
 }

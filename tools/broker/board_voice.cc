@@ -16,6 +16,7 @@ namespace omx::broker {
 namespace {
 // Endpoint ids end at 255, and OMX_ENDPOINTS_MAX is a setting of programs.
 constexpr std::uint32_t kEndpoints = 256;
+constexpr std::int64_t kAnnouncePause = 10'000'000'000;
 constexpr std::size_t kFramesAtOnce = 64, kQuestionsAtOnce = 64;
 }  // namespace
 
@@ -54,7 +55,9 @@ void BoardVoice::ask(NicId nic) {
   link_->flush();
 }
 
-void BoardVoice::announce(std::uint32_t serial) {
+void BoardVoice::announce(std::uint32_t serial, std::int64_t now_ns) {
+  if (now_ns < announce_at_) return;
+  announce_at_ = now_ns + kAnnouncePause;
   responder_.announce(serial);
   link_->flush();
 }

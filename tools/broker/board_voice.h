@@ -34,8 +34,9 @@ class BoardVoice final : private link::FrameHandler {
 
   // Asks for the name of a NIC, or of all NICs with kBroadcastNic.
   void ask(NicId nic);
-  // Makes the discovery daemons of legacy hosts announce their NICs.
-  void announce(std::uint32_t serial);
+  // Makes the discovery daemons of legacy hosts announce their NICs, which each does for some seconds. Does
+  // nothing if that was asked for a moment ago.
+  void announce(std::uint32_t serial, std::int64_t now_ns);
   // Handles what has arrived.
   void receive();
   int descriptor() const { return link_->descriptor(); }
@@ -49,6 +50,7 @@ class BoardVoice final : private link::FrameHandler {
   std::unique_ptr<link::Transport> link_;
   runtime::PeerTable peers_;
   runtime::BoardResponder responder_;
+  std::int64_t announce_at_ = 0;  // not before this time
 };
 
 }  // namespace omx::broker

@@ -38,7 +38,11 @@ struct BrokerState {
   std::map<std::string, link::Interface> unserved;   // boards that could not be served, as they were then
   Named named;
   std::map<uid_t, Pace> paces;
-  std::map<uid_t, std::string> names;  // of users that asked
+  std::map<uid_t, User> accounts_seen;  // of users that asked, as the databases have them
+  Pace lookups;                         // in the databases
+  // Maps whose sockets are closed, for the next endpoints of the same user. A process may keep one mapped for
+  // ever, so a new one for each endpoint would let a user take memory without limit.
+  std::map<uid_t, std::vector<OwnFd>> spare_classes;
   Rates rates{maps};
 
   ServedBoard* board_named(const std::string& name) const {

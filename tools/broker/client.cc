@@ -44,7 +44,7 @@ std::uint64_t process_started(pid_t pid) {
   return number_parse(std::string_view(*text).substr(at + 1, end - at - 1)).value_or(0);
 }
 
-bool client_identify(Client& client, const Accounts& accounts, std::map<uid_t, std::string>& names) {
+bool client_identify(Client& client) {
   ucred credentials{};
   socklen_t length = sizeof credentials;
   const int fd = client.socket.get();
@@ -52,10 +52,6 @@ bool client_identify(Client& client, const Accounts& accounts, std::map<uid_t, s
   client.pid = credentials.pid;
   client.started = process_started(credentials.pid);
   client.user.uid = credentials.uid;
-  const auto [name, unknown] = names.try_emplace(credentials.uid);
-  if (unknown) name->second = accounts.user(credentials.uid).name;
-  client.user.name = name->second;
-  // The groups of the process, as they are now: a database may name others.
   client.user.gids = peer_groups(fd);
   if (std::ranges::find(client.user.gids, credentials.gid) == client.user.gids.end())
     client.user.gids.push_back(credentials.gid);
@@ -93,16 +89,27 @@ void refusal_send(const Client& client, Kind kind, const Failure& failure) {
 
 namespace {
 
-// Looks at the next message without taking it. Returns its length, or -1 with errno; 0: at the end.
-ssize_t message_look(int fd, std::span<std::byte> packet, bool& descriptors) {
+struct Look {
+  ssize_t length = -1;  // with errno if it is -1
+  bool ended = false;
+  bool descriptors = false;
+};
+
+// Looks at the next message without taking it. There is room for the sender, but none for descriptors. A look
+// does not take those, either, so none is closed.
+Look message_look(int fd, std::span<std::byte> packet) {
   iovec piece{packet.data(), packet.size()};
+  alignas(cmsghdr) std::array<char, CMSG_LEN(sizeof(ucred))> sender{};
   msghdr message{};
   message.msg_iov = &piece;
   message.msg_iovlen = 1;
-  const ssize_t length = ::recvmsg(fd, &message, MSG_DONTWAIT | MSG_PEEK);
-  // There is no room for descriptors. A look does not take them, either, so none is closed.
-  descriptors = length >= 0 && (message.msg_flags & MSG_CTRUNC);
-  return length;
+  message.msg_control = sender.data();
+  message.msg_controllen = sender.size();
+  Look look;
+  look.length = ::recvmsg(fd, &message, MSG_DONTWAIT | MSG_PEEK);
+  look.descriptors = look.length >= 0 && (message.msg_flags & MSG_CTRUNC);
+  look.ended = look.length == 0 && message.msg_controllen == 0 && !look.descriptors;
+  return look;
 }
 
 }  // namespace
@@ -112,10 +119,11 @@ std::optional<Incoming> request_take(const Client& client) {
   // One byte more than a request, so that a longer one is noticed.
   incoming.packet.resize(sizeof(Request) + 1);
   const int fd = client.socket.get();
-  const ssize_t length = message_look(fd, incoming.packet, incoming.hostile);
-  if (length < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
-  incoming.ended = length <= 0;
-  incoming.packet.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  const Look look = message_look(fd, incoming.packet);
+  if (look.length < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
+  incoming.hostile = look.descriptors;
+  incoming.ended = look.length <= 0;
+  incoming.packet.resize(look.length > 0 ? static_cast<std::size_t>(look.length) : 0);
   if (!incoming.hostile && !incoming.ended) ::recv(fd, nullptr, 0, MSG_DONTWAIT);
   return incoming;
 }
@@ -126,15 +134,18 @@ void descriptors_refuse(int fd) {
   ::setsockopt(fd, SOL_SOCKET, kPassRights, &none, sizeof none);
 }
 
+void senders_ask(int fd) {
+  const int one = 1;
+  ::setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof one);
+}
+
 bool descriptors_left(const OwnFd& socket) {
   constexpr unsigned kMost = 256;
   std::array<std::byte, 1> byte;
   for (unsigned i = 0; i < kMost; i++) {
-    bool descriptors = false;
-    const ssize_t length = message_look(socket.get(), byte, descriptors);
-    if (descriptors) return true;
-    if (length < 0 && errno != ECONNRESET && errno != EINTR) return false;
-    if (length == 0) return false;
+    const Look look = message_look(socket.get(), byte);
+    if (look.descriptors) return true;
+    if (look.ended || (look.length < 0 && errno != ECONNRESET && errno != EINTR)) return false;
     ::recv(socket.get(), nullptr, 0, MSG_DONTWAIT);
   }
   return true;

@@ -32,9 +32,9 @@ struct Client {
   std::optional<std::uint32_t> listens;  // number of the board whose names it is told
 };
 
-// Reads who is at the other end of a connection. Names of users are asked for once, because a database may
-// be slow. Returns false if that is not known.
-bool client_identify(Client& client, const Accounts& accounts, std::map<uid_t, std::string>& names);
+// Reads who is at the other end of a connection, without the name and the groups of the account. Returns
+// false if that is not known.
+bool client_identify(Client& client);
 // Returns the start time of a process in clock ticks; 0 if there is none.
 std::uint64_t process_started(pid_t pid);
 
@@ -46,11 +46,13 @@ void refusal_send(const Client& client, Kind kind, const Failure& failure);
 // A request as it came.
 struct Incoming {
   std::vector<std::byte> packet;
-  bool ended = false;    // the connection is at its end
+  bool ended = false;    // the connection is at its end, or its packet is empty
   bool hostile = false;  // descriptors came with it, which no library sends
 };
 // Makes the kernel refuse messages with descriptors, where it can (Linux 6.16).
 void descriptors_refuse(int fd);
+// Makes the kernel say with each message who sent it, so that an empty one is no end. For each connection.
+void senders_ask(int fd);
 // Takes a request; nullopt when none is there. Descriptors stay in the connection: to close one may take as
 // long as its sender likes.
 std::optional<Incoming> request_take(const Client& client);

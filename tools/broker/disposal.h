@@ -25,12 +25,20 @@ class Disposal {
   bool empty() const { return closing_.empty(); }
 
  private:
+  // Connections beyond these wait. Only hostile ones are here, so no other user waits.
+  static constexpr std::size_t kThreadsMost = 16;
+  struct Socket {
+    OwnFd fd;
+    std::atomic<bool> closed = false;
+  };
   struct Closing {
     uid_t uid = 0;
     bool has_place = false;
-    std::shared_ptr<std::atomic<bool>> closed;
+    bool started = false;
+    std::shared_ptr<Socket> socket;
   };
   void begin(uid_t uid, bool has_place, OwnFd socket);
+  void start_some();
 
   std::vector<Closing> closing_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -55,19 +56,27 @@ void Grants::end(const GrantEntry& grant, bool replaced) {
   assert(used_[slot] == kInUse);
   used_[slot] = ++ends_;
   by_endpoint_.erase(key(grant.board, grant.endpoint));
-  if (replaced)
-    kept_.push_back({grant.board, grant.user.uid, grant.cookie, 0, 0});
-  else
-    kept_.push_back({grant.board, grant.user.uid, grant.cookie, grant.bytes, 1});
+  kept_.push_back({grant.board, grant.user.uid, grant.cookie, replaced ? 0 : grant.bytes, replaced ? 0U : 1U,
+                   grant.endpoint, replaced, std::move(grants_.at(slot).classes)});
   for (const BesideSocket& socket : grant.beside) keep(grant, socket);
   grants_.erase(slot);
+}
+
+bool Grants::has_replaced(std::uint32_t board, std::uint8_t endpoint) const {
+  return std::ranges::any_of(kept_, [=](const KeptSocket& socket) {
+    return socket.replaced && socket.board == board && socket.endpoint == endpoint;
+  });
+}
+
+bool Grants::has_user(uid_t uid) const {
+  return std::ranges::any_of(grants_, [=](const auto& grant) { return grant.second.user.uid == uid; });
 }
 
 std::vector<KeptSocket> Grants::forget(std::uint32_t board, const std::vector<std::uint64_t>& living) {
   const auto gone = std::stable_partition(kept_.begin(), kept_.end(), [&](const KeptSocket& socket) {
     return socket.board != board || std::ranges::find(living, socket.cookie) != living.end();
   });
-  std::vector<KeptSocket> forgotten(gone, kept_.end());
+  std::vector<KeptSocket> forgotten(std::make_move_iterator(gone), std::make_move_iterator(kept_.end()));
   kept_.erase(gone, kept_.end());
   return forgotten;
 }

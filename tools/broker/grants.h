@@ -63,6 +63,9 @@ struct KeptSocket {
   std::uint64_t cookie = 0;
   std::uint64_t bytes = 0;
   std::uint32_t endpoints = 0;  // 1 for a data socket, whose endpoint still counts as the user's
+  std::uint8_t endpoint = 0;
+  bool replaced = false;  // a data socket in whose place another one counts
+  OwnFd classes = {};     // the map of a data socket
 };
 
 class Grants {
@@ -81,7 +84,7 @@ class Grants {
   void end(const GrantEntry& grant, bool replaced);
   // Keeps a socket beside a grant that goes on.
   void keep(const GrantEntry& grant, const BesideSocket& socket) {
-    kept_.push_back({grant.board, grant.user.uid, socket.cookie, socket.bytes, 0});
+    kept_.push_back({grant.board, grant.user.uid, socket.cookie, socket.bytes, 0, grant.endpoint});
   }
   // Forgets the kept sockets of a board that are not among the living ones. Returns them.
   std::vector<KeptSocket> forget(std::uint32_t board, const std::vector<std::uint64_t>& living);
@@ -89,6 +92,10 @@ class Grants {
   const std::map<std::uint32_t, GrantEntry>& all() const { return grants_; }
   std::map<std::uint32_t, GrantEntry>& all() { return grants_; }
   const std::vector<KeptSocket>& kept() const { return kept_; }
+  // Returns whether a data socket of the endpoint is kept in whose place another one counts.
+  bool has_replaced(std::uint32_t board, std::uint8_t endpoint) const;
+  // Returns whether the user has a grant.
+  bool has_user(uid_t uid) const;
   bool open(std::uint32_t board, std::uint8_t endpoint) const {
     return by_endpoint_.contains(key(board, endpoint));
   }

@@ -87,17 +87,20 @@ bool broker_answers(const std::string& path) {
   return address_of(path, address) && answers(address);
 }
 
+Result<void> listener_rights_set(int fd, const Policy& policy) {
+  sockaddr_un own{};
+  socklen_t length = sizeof own;
+  const bool named = ::getsockname(fd, reinterpret_cast<sockaddr*>(&own), &length) == 0 &&
+                     own.sun_family == AF_UNIX && own.sun_path[0] == '/';
+  return named ? rights_set(own.sun_path, policy) : Result<void>();
+}
+
 Result<Listener> Listener::open(const Policy& policy) {
   if (from_systemd()) {
     ::fcntl(kSystemdFd, F_SETFD, FD_CLOEXEC);
     ::fcntl(kSystemdFd, F_SETFL, O_NONBLOCK);
     Listener listener(OwnFd(kSystemdFd), {});
-    sockaddr_un own{};
-    socklen_t length = sizeof own;
-    const bool named = ::getsockname(kSystemdFd, reinterpret_cast<sockaddr*>(&own), &length) == 0 &&
-                       own.sun_family == AF_UNIX && own.sun_path[0] == '/';
-    if (!named) return listener;
-    if (auto set = rights_set(own.sun_path, policy); !set) return tl::unexpected(set.error());
+    if (auto set = listener_rights_set(kSystemdFd, policy); !set) return tl::unexpected(set.error());
     return listener;
   }
   const std::string& path = policy.socket.path;

@@ -35,6 +35,9 @@ class Listener {
   std::string path_;
 };
 
+// Gives a listening socket the group and the permissions that the policy says.
+Result<void> listener_rights_set(int fd, const Policy& policy);
+
 // Tells systemd about the state of the service (sd_notify): "READY=1" ... Does nothing without systemd.
 void service_manager_tell(std::string_view state);
 

@@ -126,7 +126,10 @@ Result<Mode> Policy::may(const User& user, const link::Choice& board, Mode serve
 
 Limits Policy::limits_of(const User& user) const {
   LimitChanges groups;
-  for (const gid_t gid : user.gids) {
+  // A process can drop groups, but not the limits that come with them.
+  std::vector<gid_t> gids = user.gids;
+  gids.insert(gids.end(), user.account_gids.begin(), user.account_gids.end());
+  for (const gid_t gid : gids) {
     const auto found = group_changes.find(gid);
     if (found == group_changes.end()) continue;
     raise(groups.endpoints, found->second.endpoints, false);

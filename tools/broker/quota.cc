@@ -64,15 +64,18 @@ void add(Holding& to, const Holding& more) {
   to.endpoints += more.endpoints;
   to.memory += more.memory;
   to.connections += more.connections;
+  to.sockets += more.sockets;
 }
 
 void subtract(Holding& from, const Holding& less) {
   assert(less.endpoints <= from.endpoints);
   assert(less.memory <= from.memory);
   assert(less.connections <= from.connections);
+  assert(less.sockets <= from.sockets);
   from.endpoints -= less.endpoints;
   from.memory -= less.memory;
   from.connections -= less.connections;
+  from.sockets -= less.sockets;
 }
 
 }  // namespace
@@ -93,6 +96,8 @@ Result<void> Quota::take(const User& user, const Holding& more, const Limits& li
        "close endpoints or make rings smaller (OMX_RING_BYTES)", true},
       {own.connections, more.connections, limits.connections, all_.connections, total_.connections,
        "connections to the broker", "connections", "end some processes"},
+      {own.sockets, more.sockets, std::uint64_t{kSocketsEach} * limits.endpoints, all_.sockets,
+       total_.sockets, "packet sockets", "endpoints", "close some"},
   };
   for (const Counted& c : all)
     if (auto checked = check(c, user, file_); !checked) return checked;

@@ -19,9 +19,13 @@ struct Holding {
   std::uint32_t endpoints = 0;
   std::uint64_t memory = 0;  // bytes of rings
   std::uint32_t connections = 0;
+  std::uint32_t sockets = 0;  // packet sockets, each of which costs every frame of its board some time
 
   bool operator==(const Holding&) const = default;
 };
+
+// An endpoint has three packet sockets, and for a moment the former three, when the MTU grows.
+inline constexpr std::uint32_t kSocketsEach = 6;
 
 class Quota {
  public:

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/broker/rates.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "netdev/open_failure.h"
 
 namespace omx::broker {
 
@@ -15,23 +19,37 @@ std::uint64_t ns_per_kib(std::uint64_t rate) {
 
 }  // namespace
 
-// Returns the user's number. Gives a user the first number that no other user has.
-std::uint32_t Rates::number_of(uid_t uid) {
-  if (const auto known = numbers_.find(uid); known != numbers_.end()) return known->second;
-  for (std::uint32_t number = 1; number < kCrowd; number++) {
-    const bool taken =
-        std::ranges::any_of(numbers_, [=](const auto& other) { return other.second == number; });
-    if (!taken) return numbers_[uid] = number;
-  }
-  return kCrowd;
+bool Rates::used(std::uint32_t number) const {
+  return std::ranges::any_of(numbers_, [=](const auto& user) { return user.second == number; });
 }
 
-std::uint32_t Rates::set(uid_t uid, std::uint64_t rate) {
-  if (rate == 0 && !numbers_.contains(uid)) return 0;
-  const std::uint32_t number = number_of(uid);
-  if (number == kCrowd) rate = crowd_rate_ = crowd_rate_ == 0 ? rate : std::min(rate, crowd_rate_);
+void Rates::adopt(uid_t uid, std::uint32_t number) {
+  if (number > 0 && number < kUsers && !numbers_.contains(uid) && !used(number)) numbers_[uid] = number;
+}
+
+void Rates::give(uid_t uid) {
+  numbers_.erase(uid);
+}
+
+Result<std::uint32_t> Rates::set(uid_t uid, std::uint64_t rate) {
+  const auto known = numbers_.find(uid);
   UserRate limit;
-  user_rate_read(maps_, number, limit);
+  std::uint32_t number = 0;
+  if (known != numbers_.end()) {
+    number = known->second;
+    user_rate_read(maps_, number, limit);
+  } else if (rate == 0) {
+    return 0;
+  } else {
+    for (number = 1; number < kUsers && used(number);) number++;
+    if (number == kUsers)
+      return fail(
+          link::kNoResources,
+          fmt::format("{} users have a rate, and the broker can hold no more back; let some users end "
+                      "their programs, or give fewer a rate",
+                      kUsers - 1));
+    numbers_[uid] = number;
+  }
   limit.ns_per_kib = ns_per_kib(rate);
   limit.burst_ns = kBurstNs;
   user_rate_write(maps_, number, limit);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 
+#include "base/expected.h"
 #include "tools/broker/kernel/grant_map.h"
 
 namespace omx::broker {
@@ -16,23 +17,19 @@ class Rates {
   // The maps must outlive the object.
   explicit Rates(const GrantMaps& maps) : maps_(maps) {}
 
-  // Notes the number that a grant of an earlier broker has.
-  void adopt(uid_t uid, std::uint32_t number) {
-    if (number > 0 && number < kCrowd) numbers_[uid] = number;
-  }
-  // Sets the rate of a user, in bits a second; 0: no limit. Returns the user's number, or 0 if the user never
-  // had a limit.
-  std::uint32_t set(uid_t uid, std::uint64_t rate);
+  // Notes the number that a grant of an earlier broker has, unless another user has it by now.
+  void adopt(uid_t uid, std::uint32_t number);
+  // Sets the rate of a user, in bits a second; 0: no limit. Returns the user's number, or 0 if the user has
+  // had no limit since its first grant. Fails if too many users have a rate.
+  Result<std::uint32_t> set(uid_t uid, std::uint64_t rate);
+  // Gives the number of a user back who has no grant any more.
+  void give(uid_t uid);
 
  private:
-  // Users beyond the others share the last number, and the lowest rate among them.
-  static constexpr std::uint32_t kCrowd = kUsers - 1;
-
-  std::uint32_t number_of(uid_t uid);
+  bool used(std::uint32_t number) const;
 
   const GrantMaps& maps_;
   std::map<uid_t, std::uint32_t> numbers_;
-  std::uint64_t crowd_rate_ = 0;
 };
 
 }  // namespace omx::broker

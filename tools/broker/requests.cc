@@ -19,6 +19,7 @@
 #include "tools/broker/boards.h"
 #include "tools/broker/kernel/ebpf_load.h"
 #include "tools/broker/kernel/sealed_socket.h"
+#include "tools/broker/set_up.h"
 #include "wire/sizes.h"
 
 namespace omx::broker {
@@ -126,7 +127,7 @@ Result<void> Requests::quota_take(const User& user, const Holding& more) {
 // Takes what a grant needs that replaces another one, whose socket its process still has. Changes nothing if
 // that is refused.
 Result<void> Requests::quota_exchange(const GrantEntry& former, const Holding& more) {
-  const Holding less{1, former.bytes, 0};
+  const Holding less{1, former.bytes};
   state_.quota.give(former.user.uid, less);
   auto taken = quota_take(former.user, more);
   if (!taken) state_.quota.hold(former.user.uid, less);
@@ -143,7 +144,9 @@ Result<Grant> Requests::grant_of(const Client& client, const ServedBoard& board,
   grant.uid = client.user.uid;
   grant.pid = static_cast<std::uint32_t>(client.pid);
   grant.ifindex = board.nic_index();
-  grant.user = state_.rates.set(client.user.uid, state_.policy.limits_of(client.user).rate);
+  const auto rate = state_.rates.set(client.user.uid, state_.policy.limits_of(client.user).rate);
+  if (!rate) return tl::unexpected(rate.error());
+  grant.user = *rate;
   grant.classes = ebpf_map_id(made.classes.get());
   grant.started = client.started;
   if (grant.classes == 0) return fail(link::kFailure, "the kernel does not tell the number of a BPF map");
@@ -166,31 +169,49 @@ Result<void> Requests::open(Client& client, const Request& request) {
   const link::RingGeometry ring = link::ring_geometry(
       board.state().mtu, std::clamp(request.ring_frames, link::kRingMinSlots, kRingFramesMost),
       std::min(request.ring_bytes, kRingBytesMost));
-  const Holding more{1, data_bytes(ring), 0};
-  auto taken = former ? quota_exchange(*former, more) : quota_take(client.user, more);
+  // A library opens an endpoint again when the MTU has grown, and has both sockets for a moment. So one
+  // former socket is free of charge.
+  if (former && state_.grants.has_replaced(number, endpoint)) kept_forget();
+  const bool exchanged = former && !state_.grants.has_replaced(number, endpoint);
+  const Holding more{1, data_bytes(ring), 0, 1};
+  auto taken = exchanged ? quota_exchange(*former, more) : quota_take(client.user, more);
   if (!taken) return taken;
-  auto done = grant_make(client, board, endpoint, ring, former);
+  auto done = grant_make(client, board, endpoint, ring, {former, exchanged});
   if (!done) {
     // The former grant, if there is one, goes on.
     state_.quota.give(client.user.uid, more);
-    if (const GrantEntry* still = state_.grants.find(number, endpoint))
-      state_.quota.hold(client.user.uid, {1, still->bytes, 0});
+    const GrantEntry* const still = exchanged ? state_.grants.find(number, endpoint) : nullptr;
+    if (still) state_.quota.hold(client.user.uid, {1, still->bytes});
   }
   return done;
 }
 
+// Takes a map that the filters of an endpoint's sockets read.
+Result<OwnFd> Requests::classes_take(uid_t uid) {
+  std::vector<OwnFd>& spare = state_.spare_classes[uid];
+  if (spare.empty()) return classes_make();
+  OwnFd classes = std::move(spare.back());
+  spare.pop_back();
+  const Classes none;
+  if (const int error = ebpf_array_write(classes.get(), 0, &none))
+    return fail(link::kFailure, fmt::format("a BPF map cannot be cleared: {}", std::strerror(error)));
+  return classes;
+}
+
 // Makes the sockets and the grant. The former grant of the endpoint ends once that has succeeded.
 Result<void> Requests::grant_make(const Client& client, ServedBoard& board, std::uint8_t endpoint,
-                                  const link::RingGeometry& ring, const GrantEntry* former) {
+                                  const link::RingGeometry& ring, const Former& former) {
   const auto slot = state_.grants.slot_find();
   if (!slot) return fail(link::kNoResources, "the broker has no slot left; close endpoints on this host");
   SocketPlace place;
   place.slot = *slot;
-  auto made = board.data_make(place, ring);
+  auto classes = classes_take(client.user.uid);
+  if (!classes) return tl::unexpected(classes.error());
+  auto made = board.data_make(place, ring, std::move(*classes));
   if (!made) return tl::unexpected(made.error());
   const auto grant = grant_of(client, board, endpoint, *made);
   if (!grant) return tl::unexpected(grant.error());
-  if (former) end(*former, "replaced", true);
+  if (former.grant) end(*former.grant, "replaced", former.exchanged ? Ending::exchanged : Ending::replaced);
   grant_counters_clear(state_.maps, *slot);
   if (const int error = grant_write(state_.maps, *slot, *grant))
     return fail(link::kFailure, fmt::format("a grant cannot be written: {}", std::strerror(error)));
@@ -238,10 +259,10 @@ Result<void> Requests::socket(const Client& client, const Request& request) {
   if (former != grant->beside.end()) {
     if (still_there(*grant, former->cookie))
       return fail(link::kBusy, "this endpoint has such a socket already; close it first");
-    state_.quota.give(client.user.uid, {0, former->bytes, 0});
+    state_.quota.give(client.user.uid, {0, former->bytes, 0, 1});
     grant->beside.erase(former);
   }
-  const Holding more{0, kind == SocketKind::bulk ? kBulkBytes : kWakeupBytes, 0};
+  const Holding more{0, kind == SocketKind::bulk ? kBulkBytes : kWakeupBytes, 0, 1};
   if (auto taken = quota_take(client.user, more); !taken) return taken;
   SocketPlace place;
   place.slot = grant->slot;
@@ -293,11 +314,11 @@ Result<void> Requests::ask(Client& client, const Request& request) {
   // question did not help.
   std::uint32_t serial = 0;
   if (++client.questions == 2 && ::getrandom(&serial, sizeof serial, GRND_NONBLOCK) == sizeof serial)
-    voice->announce(serial);
+    voice->announce(serial, static_cast<std::int64_t>(clock_now()));
   return {};
 }
 
-void Requests::end(const GrantEntry& grant, std::string_view why, bool replaced) {
+void Requests::end(const GrantEntry& grant, std::string_view why, Ending ending) {
   if (const int error = grant_clear(state_.maps, grant.slot))
     log(LogLevel::error, "the grant of process {} cannot be revoked: {}", grant.pid, std::strerror(error));
   GrantCounters counts;
@@ -307,7 +328,9 @@ void Requests::end(const GrantEntry& grant, std::string_view why, bool replaced)
       "end: user {} process {} {}: {}; {} frames sent, {} not allowed, {} too fast", user_text(grant.user),
       grant.pid, place_text(*state_.boards[grant.board], grant.endpoint), why, counts.frames, dropped,
       counts.too_fast);
-  state_.grants.end(grant, replaced);
+  const uid_t uid = grant.user.uid;
+  state_.grants.end(grant, ending == Ending::exchanged);
+  if (ending == Ending::for_good && !state_.grants.has_user(uid)) state_.rates.give(uid);
 }
 
 void Requests::leave(const Client& client) {
@@ -318,8 +341,10 @@ std::size_t Requests::kept_forget() {
   for (const auto& board : state_.boards) {
     const auto living = board->sockets_living();
     if (!living) continue;
-    for (const KeptSocket& socket : state_.grants.forget(board->plan().number, *living))
-      state_.quota.give(socket.uid, {socket.endpoints, socket.bytes, 0});
+    for (KeptSocket& socket : state_.grants.forget(board->plan().number, *living)) {
+      state_.quota.give(socket.uid, {socket.endpoints, socket.bytes, 0, 1});
+      if (socket.classes.open()) state_.spare_classes[socket.uid].push_back(std::move(socket.classes));
+    }
   }
   return state_.grants.kept().size();
 }
@@ -340,14 +365,19 @@ void Requests::boards_refresh() {
 
 std::vector<ConnectionId> Requests::policy_set(Policy policy) {
   state_.policy = std::move(policy);
+  state_.quota.total_set(total_of(state_.policy));
   std::vector<std::uint32_t> refused;
   for (const auto& [slot, grant] : state_.grants.all()) {
     const ServedBoard::Plan& plan = state_.boards[grant.board]->plan();
-    if (!state_.policy.may(grant.user, plan.choice, plan.mode)) refused.push_back(slot);
-    const std::uint32_t number = state_.rates.set(grant.user.uid, state_.policy.limits_of(grant.user).rate);
+    const auto number = state_.rates.set(grant.user.uid, state_.policy.limits_of(grant.user).rate);
+    if (!number) log(LogLevel::error, "{}", number.error().message);
+    if (!number || !state_.policy.may(grant.user, plan.choice, plan.mode)) {
+      refused.push_back(slot);
+      continue;
+    }
     Grant noted;
-    if (grant_read(state_.maps, slot, noted) != 0 || noted.user == number) continue;
-    noted.user = number;
+    if (grant_read(state_.maps, slot, noted) != 0 || noted.user == *number) continue;
+    noted.user = *number;
     grant_write(state_.maps, slot, noted);
   }
   std::vector<ConnectionId> revoked;

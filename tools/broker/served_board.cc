@@ -169,19 +169,18 @@ Result<void> ServedBoard::seal(int socket, const SocketPlace& place, std::size_t
   return packet_socket_seal(socket, state_.index, place.slot);
 }
 
-Result<ServedBoard::DataSocket> ServedBoard::data_make(SocketPlace place, const link::RingGeometry& ring) {
+Result<ServedBoard::DataSocket> ServedBoard::data_make(SocketPlace place, const link::RingGeometry& ring,
+                                                       OwnFd classes) {
   if (!outage_.empty()) return fail(link::kNoDevice, outage_);
-  auto classes = classes_make();
-  if (!classes) return tl::unexpected(classes.error());
   auto socket = rings_->take(ring);
   if (!socket) return tl::unexpected(socket.error());
   const auto cookie = socket_cookie(socket->get());
   if (!cookie) return tl::unexpected(cookie.error());
   place.cookie = *cookie;
-  place.classes = classes->get();
+  place.classes = classes.get();
   if (auto sealed = seal(socket->get(), place, offsetof(Classes, data)); !sealed)
     return tl::unexpected(sealed.error());
-  return DataSocket{std::move(*socket), std::move(*classes), *cookie};
+  return DataSocket{std::move(*socket), std::move(classes), *cookie};
 }
 
 Result<OwnFd> ServedBoard::beside_make(const SocketPlace& place, SocketKind kind) const {

@@ -62,8 +62,8 @@ class ServedBoard {
     OwnFd classes;
     std::uint64_t cookie = 0;
   };
-  // Makes a sealed data socket. It sends nothing before its grant is written.
-  Result<DataSocket> data_make(SocketPlace place, const link::RingGeometry& ring);
+  // Makes a sealed data socket, whose filter reads `classes`. It sends nothing before its grant is written.
+  Result<DataSocket> data_make(SocketPlace place, const link::RingGeometry& ring, OwnFd classes);
   Result<OwnFd> beside_make(const SocketPlace& place, SocketKind kind) const;
   // Returns the cookies of all packet sockets in the board's network.
   Result<std::vector<std::uint64_t>> sockets_living() const;

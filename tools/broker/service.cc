@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "netdev/open_failure.h"
+#include "tools/broker/listener.h"
 #include "tools/broker/policy_file.h"
 
 namespace omx::broker {
@@ -115,13 +116,32 @@ void Service::accept_some() {
   }
 }
 
+// Adds what the databases know of a user. They may be slow, and a user may have many ids (/etc/subuid), so
+// that takes a part of the broker's time only. A user who comes when that is used up has no name this time.
+void Service::account_find(User& user) {
+  constexpr std::size_t kSeenMost = 65536;
+  auto& seen = state_.accounts_seen;
+  auto known = seen.find(user.uid);
+  if (known == seen.end()) {
+    const std::int64_t from = now_ns();
+    if (state_.lookups.readable_at() > from) return;
+    if (seen.size() >= kSeenMost) seen.clear();
+    known = seen.emplace(user.uid, state_.accounts.user(user.uid)).first;
+    state_.lookups.charge(from, now_ns() - from);
+  }
+  user.name = known->second.name;
+  user.account_gids = known->second.gids;
+}
+
 bool Service::client_accept(OwnFd socket) {
   const std::int64_t from = now_ns();
   descriptors_refuse(socket.get());
+  senders_ask(socket.get());
   auto client = std::make_unique<Client>();
   client->socket = std::move(socket);
   client->since = from;
-  if (!client_identify(*client, state_.accounts, state_.names)) return false;
+  if (!client_identify(*client)) return false;
+  account_find(client->user);
   const User& user = client->user;
   Pace& pace = state_.paces[user.uid];
   if (auto taken = state_.quota.take(user, {0, 0, 1}, state_.policy.limits_of(user)); !taken) {
@@ -200,8 +220,10 @@ void Service::policy_read() {
     return;
   }
   // The socket stays where it is.
-  policy->socket = state_.policy.socket;
-  state_.names.clear();
+  policy->socket.path = state_.policy.socket.path;
+  if (auto set = listener_rights_set(listener_.get(), *policy); !set)
+    log(LogLevel::error, "{}", set.error().message);
+  state_.accounts_seen.clear();
   for (const ConnectionId id : requests_.policy_set(std::move(*policy))) client_end(id);
   boards_watch();
   orphans_watch();
@@ -283,7 +305,7 @@ void Service::due(std::int64_t now) {
 
 std::int64_t Service::next_due(std::int64_t now) const {
   std::int64_t next = sweep_at_ == 0 ? kNever : sweep_at_;
-  // Without grants nobody can send, so an idle broker sleeps.
+  // Without grants no one can send, so an idle broker sleeps.
   if (!state_.grants.all().empty()) next = std::min(next, hooks_at_);
   if (listen_at_ != 0) next = std::min(next, listen_at_);
   if (!disposal_.empty()) next = std::min(next, now + kRest);

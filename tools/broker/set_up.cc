@@ -22,6 +22,8 @@ namespace omx::broker {
 
 namespace {
 
+constexpr std::uint32_t kConnectionsMost = 16384;
+
 // All users together may hold this part of the host's memory, unless the policy says otherwise.
 std::uint64_t memory_quarter() {
   return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
@@ -44,6 +46,10 @@ bool report(const Result<void>& done) {
 
 }  // namespace
 
+Holding total_of(const Policy& policy) {
+  return {kSlots, policy.memory_total.value_or(memory_quarter()), kConnectionsMost, kSocketsEach * kSlots};
+}
+
 std::string networks_folder(const Policy& policy) {
   return policy.socket.path.substr(0, policy.socket.path.rfind('/')) + "/net";
 }
@@ -56,7 +62,7 @@ Result<std::unique_ptr<BrokerState>> broker_set_up(Policy policy, const Named& n
   // Grants of boards that left the policy are found, too, and end.
   auto maps = maps_adopt(wanted->choices, networks_folder(policy));
   if (!maps) return tl::unexpected(maps.error());
-  const Holding total{kSlots, policy.memory_total.value_or(memory_quarter()), 16384};
+  const Holding total = total_of(policy);
   auto made = std::make_unique<BrokerState>(std::move(policy), accounts_of_host(), std::move(*maps), total);
   made->named = named;
   boards_serve(*made, *wanted);

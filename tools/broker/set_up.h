@@ -13,6 +13,8 @@ namespace omx::broker {
 // Returns a broker that is ready to serve.
 Result<std::unique_ptr<BrokerState>> broker_set_up(Policy policy, const Named& named);
 
+// Returns what all users together may hold.
+Holding total_of(const Policy& policy);
 // Returns the folder of the private networks, which lies beside the socket.
 std::string networks_folder(const Policy& policy);
 

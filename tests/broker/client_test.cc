@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Connections that are made to hold the broker up.
+#include "tools/broker/client.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tests/support/test_network.h"
+#include "tools/broker/disposal.h"
+
+namespace omx::broker {
+namespace {
+
+class ClientTest : public testing::Test {
+ protected:
+  ClientTest() {
+    int ends[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    client_.socket = OwnFd(ends[0]);
+    peer_ = OwnFd(ends[1]);
+    senders_ask(client_.socket.get());
+  }
+  void send(std::size_t bytes, int descriptor = -1) const {
+    std::vector<char> packet(bytes);
+    iovec piece{packet.data(), packet.size()};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    if (descriptor >= 0) {
+      message.msg_control = control;
+      message.msg_controllen = sizeof control;
+      cmsghdr* const part = CMSG_FIRSTHDR(&message);
+      part->cmsg_level = SOL_SOCKET;
+      part->cmsg_type = SCM_RIGHTS;
+      part->cmsg_len = CMSG_LEN(sizeof descriptor);
+      std::copy_n(reinterpret_cast<const char*>(&descriptor), sizeof descriptor,
+                  reinterpret_cast<char*>(CMSG_DATA(part)));
+    }
+    ASSERT_EQ(::sendmsg(peer_.get(), &message, 0), static_cast<ssize_t>(bytes));
+  }
+  bool left_after_end() {
+    ::shutdown(client_.socket.get(), SHUT_RDWR);
+    return descriptors_left(client_.socket);
+  }
+
+  Client client_;
+  OwnFd peer_;
+};
+
+TEST_F(ClientTest, request_take__nothing_yet) {
+  EXPECT_FALSE(request_take(client_));
+}
+
+TEST_F(ClientTest, request_take__a_packet_then_the_end) {
+  send(sizeof(Request));
+  peer_.reset();
+  const auto first = request_take(client_), second = request_take(client_);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->packet.size(), sizeof(Request));
+  EXPECT_FALSE(first->ended || first->hostile);
+  EXPECT_TRUE(second->ended);
+}
+
+TEST_F(ClientTest, request_take__with_a_descriptor) {
+  send(sizeof(Request), 0);
+  EXPECT_TRUE(request_take(client_)->hostile);
+}
+
+TEST_F(ClientTest, descriptors_left__behind_other_packets) {
+  for (int i = 0; i < 5; i++) send(10);
+  send(10, 0);
+  EXPECT_TRUE(left_after_end());
+}
+
+// An empty packet looks like the end of a connection.
+TEST_F(ClientTest, descriptors_left__behind_empty_packets) {
+  for (int i = 0; i < 5; i++) send(0);
+  send(10, 0);
+  EXPECT_TRUE(left_after_end());
+}
+
+TEST_F(ClientTest, descriptors_left__in_an_empty_packet) {
+  send(0, 0);
+  EXPECT_TRUE(left_after_end());
+}
+
+TEST_F(ClientTest, descriptors_left__none) {
+  EXPECT_FALSE(left_after_end());
+  for (int i = 0; i < 5; i++) EXPECT_FALSE(left_after_end());
+}
+
+TEST_F(ClientTest, descriptors_left__none_behind_packets) {
+  for (int i = 0; i < 5; i++) send(i % 2 ? 0 : 10);
+  EXPECT_FALSE(left_after_end());
+}
+
+// A TCP socket whose last close waits a second for a peer that does not read.
+class SlowSockets {
+ public:
+  SlowSockets() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    address_.sin_family = AF_INET;
+    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address_;
+    auto* const address = reinterpret_cast<sockaddr*>(&address_);
+    EXPECT_EQ(::bind(listener_.get(), address, length), 0);
+    EXPECT_EQ(::listen(listener_.get(), 64), 0);
+    EXPECT_EQ(::getsockname(listener_.get(), address, &length), 0);
+  }
+  OwnFd open() {
+    OwnFd sender(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::connect(sender.get(), reinterpret_cast<const sockaddr*>(&address_), sizeof address_), 0);
+    accepted_.emplace_back(::accept(listener_.get(), nullptr, nullptr));
+    const linger wait{1, 1};
+    ::setsockopt(sender.get(), SOL_SOCKET, SO_LINGER, &wait, sizeof wait);
+    const std::vector<char> bytes(1 << 16);
+    while (::send(sender.get(), bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) {
+    }
+    return sender;
+  }
+
+ private:
+  OwnFd listener_;
+  sockaddr_in address_{};
+  std::vector<OwnFd> accepted_;
+};
+
+std::size_t threads() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+TEST(Disposal, many_slow_connections__take_few_threads) {
+  constexpr std::size_t kMany = 40;
+  SlowSockets slow;
+  Disposal disposal;
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < kMany; i++) {
+    i % 2 ? disposal.close(1000, slow.open()) : disposal.close_refused(slow.open());
+    most = std::max(most, threads());
+  }
+  std::size_t places = 0;
+  EXPECT_TRUE(link::becomes_true([&] {
+    places += disposal.done().size();
+    most = std::max(most, threads());
+    return disposal.empty();
+  }));
+  EXPECT_EQ(places, kMany / 2);
+  EXPECT_GT(most, 4U) << "slow ones do not wait for each other";
+  EXPECT_LE(most, 20U);
+}
+
+}  // namespace
+}  // namespace omx::broker
