@@ -351,6 +351,17 @@ TEST_F(OmxdTest, churn__nothing_is_left) {
   EXPECT_LE(broker_maps(), maps_before + 3 * 256U) << "maps are used again";
 }
 
+// A process asks the next broker for what the former one could not give any more.
+TEST_F(OmxdTest, life__a_wakeup_socket_comes_from_the_next_broker) {
+  start();
+  const auto link = link_open("v0", 3);
+  ASSERT_TRUE(link && link->wakeup());
+  EXPECT_EQ(end(SIGKILL), -SIGKILL);
+  EXPECT_FALSE(link->wakeup()->open());
+  start();
+  EXPECT_TRUE(becomes_true([&] { return link->wakeup()->open(); })) << log();
+}
+
 TEST_F(OmxdTest, life__nothing_is_left_after_its_end) {
   start();
   EXPECT_TRUE(network_mounted("v0"));

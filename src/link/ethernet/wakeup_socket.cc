@@ -12,14 +12,20 @@ bool WakeupSocket::open() {
   return beside_.shared() ? shared_.open(beside_.member(), beside_.options().endpoint) : own_open();
 }
 
+bool WakeupSocket::granted_open(GrantedSockets& granted) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < ask_at_) return false;
+  ask_at_ = now + kAskPause;
+  fd_ = granted.wakeup();
+  if (fd_.open()) granted.take(GrantedSockets::Socket::wakeup, FrameClass::solicited);
+  return fd_.open();
+}
+
 bool WakeupSocket::own_open() {
-  if (tried_) return fd_.open();
+  if (fd_.open()) return true;
+  if (GrantedSockets* const granted = beside_.granted()) return granted_open(*granted);
+  if (tried_) return false;
   tried_ = true;
-  if (GrantedSockets* const granted = beside_.granted()) {
-    fd_ = granted->wakeup();
-    if (fd_.open()) granted->take(GrantedSockets::Socket::wakeup, FrameClass::solicited);
-    return fd_.open();
-  }
   const std::uint32_t ifindex = beside_.state().index;
   OwnFd socket = packet_socket_new();
   if (!socket.open()) return false;
@@ -42,6 +48,7 @@ void WakeupSocket::close() {
   shared_.close();
   fd_.reset();
   tried_ = false;
+  ask_at_ = {};
 }
 
 void WakeupSocket::clear() {

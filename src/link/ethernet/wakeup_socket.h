@@ -4,6 +4,8 @@
 // read from the data sockets.
 #pragma once
 
+#include <chrono>
+
 #include "base/own_fd.h"
 #include "link/ethernet/data_socket.h"
 #include "link/fanout/fanout_wakeup.h"
@@ -17,7 +19,7 @@ class WakeupSocket final : public Wakeup {
   explicit WakeupSocket(DataSocket& beside) : beside_(beside) {}
 
   // Opens the socket. Returns false when it cannot be had: finally if the data socket is our own, only for
-  // now in a group.
+  // now in a group, or while the broker has none for us.
   bool open() override;
   int descriptor() const override { return fd_.open() ? fd_.get() : shared_.socket(); }
   void clear() override;
@@ -25,12 +27,17 @@ class WakeupSocket final : public Wakeup {
   void close();
 
  private:
+  // Between two questions to the broker, which take it some time.
+  static constexpr std::chrono::seconds kAskPause{1};
+
   bool own_open();
+  bool granted_open(GrantedSockets& granted);
 
   DataSocket& beside_;
   OwnFd fd_;
   FanoutWakeup shared_;
   bool tried_ = false;
+  std::chrono::steady_clock::time_point ask_at_;  // not before this time
 };
 
 }  // namespace omx::link
