@@ -155,7 +155,7 @@ Result<void> Connection::late_drop() {
   while (late_ > 0) {
     if (!readable()) return tl::unexpected(talk_failure(path_, "it does not answer"));
     Packet packet;
-    const auto received = receive(packet);
+    auto received = receive(packet);
     if (ended_) return received;
     late_--;
   }

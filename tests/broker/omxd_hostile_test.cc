@@ -449,6 +449,20 @@ TEST_F(OmxdTest, rate__of_a_policy_that_is_read_again_and_after_a_restart) {
   EXPECT_LT(alice.through(), kFrames / 2);
 }
 
+TEST_F(OmxdTest, quota__rings_of_endpoints_that_a_new_broker_takes_up_count) {
+  start();
+  Sender alice(*this);
+  EXPECT_EQ(alice.through(), kFrames);
+  EXPECT_EQ(end(SIGKILL), -SIGKILL);
+  start("users = *\nboards = v0,v1\nmemory = 40M\n");
+  as_user(kAlice, [&] {
+    std::string why;
+    EXPECT_EQ(link_open("v0", 9, &why), nullptr);
+    EXPECT_NE(why.find(" of 40 MiB for rings"), std::string::npos) << why;
+  });
+  as_user(kBob, [&] { EXPECT_TRUE(link_open("v0", 9)); });
+}
+
 TEST_F(OmxdTest, rate__that_is_new_after_a_restart) {
   start();
   Sender alice(*this);

@@ -99,11 +99,11 @@ bool rate_adopt(BrokerState& state, std::uint32_t slot, Grant grant, const User&
 
 // Takes up a grant, or clears it if its socket or process is gone, or the policy does not allow it any more.
 bool adopt(BrokerState& state, std::uint32_t slot, const Grant& grant,
-           const std::vector<std::uint64_t>& living, const ServedBoard::Plan& plan) {
+           const std::vector<PacketSocket>& living, const ServedBoard::Plan& plan) {
   const std::uint32_t board = plan.number;
   OwnFd process = process_open(grant);
-  const bool lives = std::ranges::find(living, grant.cookie) != living.end();
-  if (!lives || !process.open() || state.grants.open(board, grant.endpoint)) {
+  const auto socket = std::ranges::find(living, grant.cookie, &PacketSocket::cookie);
+  if (socket == living.end() || !process.open() || state.grants.open(board, grant.endpoint)) {
     grant_clear(state.maps, slot);
     return false;
   }
@@ -119,7 +119,9 @@ bool adopt(BrokerState& state, std::uint32_t slot, const Grant& grant,
   entry.cookie = grant.cookie;
   entry.classes = ebpf_array_by_id(grant.classes, sizeof(Classes));
   entry.process = std::move(process);
-  state.quota.hold(entry.user.uid, {1, 0, 0, 1});
+  // The grant does not say which sockets are beside the data socket, so these do not count any more.
+  entry.bytes = socket->ring + kSendBytes;
+  state.quota.hold(entry.user.uid, {1, entry.bytes, 0, 1});
   state.grants.add(std::move(entry));
   return true;
 }
@@ -156,9 +158,9 @@ Result<GrantMaps> maps_adopt(const std::vector<link::Choice>& boards, const std:
 
 std::size_t grants_adopt(BrokerState& state, const std::map<std::uint32_t, link::Choice>& awaited) {
   std::size_t count = 0;
-  std::vector<std::vector<std::uint64_t>> living;
+  std::vector<std::vector<PacketSocket>> living;
   for (const auto& board : state.boards)
-    living.push_back(board->sockets_living().value_or(std::vector<std::uint64_t>()));
+    living.push_back(board->sockets().value_or(std::vector<PacketSocket>()));
   for (std::uint32_t slot = 0; slot < kSlots; slot++) {
     Grant grant;
     if (state.grants.all().contains(slot)) continue;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "netdev/socket_buffer.h"
 #include "tools/broker/accounts.h"
 #include "tools/broker/grants.h"
 #include "tools/broker/kernel/grant_map.h"
@@ -18,6 +19,9 @@
 #include "tools/broker/served_board.h"
 
 namespace omx::broker {
+
+// The memory of a data socket's send buffer that counts as its user's. The kernel charges up to twice the size.
+inline constexpr std::uint64_t kSendBytes = std::uint64_t{2} * link::kSocketBuffer;
 
 // Is told the names that the network gives.
 using Named = std::function<void(std::uint32_t board, const BoardVoice::Name&)>;

@@ -39,7 +39,7 @@ constexpr std::uint64_t kWakeupBytes = 8192;
 
 // Returns the memory of a data socket: its ring, and its send buffer.
 std::uint64_t data_bytes(const link::RingGeometry& ring) {
-  return ring.bytes() + std::uint64_t{2} * link::kSocketBuffer;
+  return ring.bytes() + kSendBytes;
 }
 
 // Returns the bytes of the largest frame, Ethernet header included.

@@ -14,7 +14,6 @@
 #include "tools/broker/kernel/egress_hook.h"
 #include "tools/broker/kernel/egress_program.h"
 #include "tools/broker/kernel/kernel_failure.h"
-#include "tools/broker/kernel/packet_sockets.h"
 #include "tools/broker/kernel/sealed_socket.h"
 
 namespace omx::broker {
@@ -196,19 +195,25 @@ Result<OwnFd> ServedBoard::beside_make(const SocketPlace& place, SocketKind kind
   return socket;
 }
 
-Result<std::vector<std::uint64_t>> ServedBoard::sockets_living() const {
+Result<std::vector<PacketSocket>> ServedBoard::sockets() const {
   std::vector<PacketSocket> sockets;
   int error = 0;
   if (const int entered = run_in(network_, [&] { error = packet_sockets_list(sockets); })) error = entered;
   if (error) return tl::unexpected(kernel_failure("list packet sockets (CONFIG_PACKET_DIAG)", error));
-  std::vector<std::uint64_t> cookies;
   if (former_) {
-    auto of_former = former_->sockets_living();
+    auto of_former = former_->sockets();
     if (!of_former) return of_former;
-    cookies = std::move(*of_former);
+    sockets.insert(sockets.end(), of_former->begin(), of_former->end());
   }
-  for (const PacketSocket& socket : sockets) cookies.push_back(socket.cookie);
-  return cookies;
+  return sockets;
+}
+
+Result<std::vector<std::uint64_t>> ServedBoard::sockets_living() const {
+  return sockets().map([](const std::vector<PacketSocket>& all) {
+    std::vector<std::uint64_t> cookies;
+    for (const PacketSocket& socket : all) cookies.push_back(socket.cookie);
+    return cookies;
+  });
 }
 
 void ServedBoard::succeed(std::unique_ptr<ServedBoard> former) {

@@ -17,6 +17,7 @@
 #include "tools/broker/board_voice.h"
 #include "tools/broker/kernel/grant_map.h"
 #include "tools/broker/kernel/macvlan.h"
+#include "tools/broker/kernel/packet_sockets.h"
 #include "tools/broker/kernel/private_network.h"
 #include "tools/broker/kernel/receive_program.h"
 #include "tools/broker/policy.h"
@@ -65,7 +66,9 @@ class ServedBoard {
   // Makes a sealed data socket, whose filter reads `classes`. It sends nothing before its grant is written.
   Result<DataSocket> data_make(SocketPlace place, const link::RingGeometry& ring, OwnFd classes);
   Result<OwnFd> beside_make(const SocketPlace& place, SocketKind kind) const;
-  // Returns the cookies of all packet sockets in the board's network.
+  // Returns all packet sockets in the board's network, and in those of its predecessors.
+  Result<std::vector<PacketSocket>> sockets() const;
+  // Returns their cookies.
   Result<std::vector<std::uint64_t>> sockets_living() const;
 
   // Sets the egress program at the NIC again if another program removed it, and says so.

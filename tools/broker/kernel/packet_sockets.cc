@@ -15,14 +15,18 @@ int packet_sockets_list(std::vector<PacketSocket>& sockets) {
   Netlink kernel(NETLINK_SOCK_DIAG);
   packet_diag_req request{};
   request.sdiag_family = AF_PACKET;
-  request.pdiag_show = PACKET_SHOW_FILTER;
+  request.pdiag_show = PACKET_SHOW_FILTER | PACKET_SHOW_RING_CFG;
   return kernel.dump({SOCK_DIAG_BY_FAMILY, request}, [&](const NetlinkMessage& message) {
     NetlinkBytes body = message.body;
     const auto head = netlink_head_take<packet_diag_msg>(body);
     if (!head) return;
-    PacketSocket socket{std::uint64_t{head->pdiag_cookie[1]} << 32 | head->pdiag_cookie[0], false};
-    netlink_attributes_visit(body, [&](std::uint16_t type, NetlinkBytes filter) {
-      if (type == PACKET_DIAG_FILTER) socket.classic_filter = !filter.empty();
+    PacketSocket socket;
+    socket.cookie = std::uint64_t{head->pdiag_cookie[1]} << 32 | head->pdiag_cookie[0];
+    netlink_attributes_visit(body, [&](std::uint16_t type, NetlinkBytes data) {
+      if (type == PACKET_DIAG_FILTER) socket.classic_filter = !data.empty();
+      if (type != PACKET_DIAG_RX_RING) return;
+      if (const auto ring = netlink_head_take<packet_diag_ring>(data))
+        socket.ring = std::uint64_t{ring->pdr_block_size} * ring->pdr_block_nr;
     });
     sockets.push_back(socket);
   });

@@ -10,6 +10,7 @@ namespace omx::broker {
 struct PacketSocket {
   std::uint64_t cookie = 0;     // SO_COOKIE
   bool classic_filter = false;  // it has a filter that is no eBPF program
+  std::uint64_t ring = 0;       // bytes of its receive ring
 };
 
 // Lists the packet sockets of the calling thread's network. Returns 0 or errno.
