@@ -224,7 +224,8 @@ TEST_F(Messages, more_than_the_queue_holds_is_refused_not_lost) {
   ssize_t result = 0;
   while ((result = fi_tsend(a.ep, out.data(), out.size(), nullptr, a_to_b, 1, &x)) == 0) sent++;
   EXPECT_EQ(result, -FI_EAGAIN);
-  EXPECT_EQ(sent, 4);
+  // A send does not count any more when the receiver has said that it waits for a receive.
+  EXPECT_GE(sent, 4);
   for (int i = 0; i < sent; i++) {
     Bytes in(100'000);
     receive(b, in, 1, 0, &y);
