@@ -154,9 +154,9 @@ DsaFindings dsa_find(const DsaSystem& system, int numa_node) {
     queue->path = (fs::path(system.device_root) / "dsa" / name).string();
     findings.queues.push_back(std::move(*queue));
   }
-  if (!any_device) findings.refusals.push_back("the driver idxd found no Data Streaming Accelerator");
+  if (!any_device) findings.refusals.emplace_back("the driver idxd found no Data Streaming Accelerator");
   if (any_device && findings.queues.empty() && findings.refusals.empty()) {
-    findings.refusals.push_back(
+    findings.refusals.emplace_back(
         "no accelerator has a work queue: accel-config config-wq dsa0/wq0.0 --type=user --mode=shared");
   }
   std::sort(findings.queues.begin(), findings.queues.end(),
