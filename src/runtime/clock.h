@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/clock.h"
+#include "base/tick.h"
 #include "protocol/types.h"
 
 namespace omx::runtime {
@@ -12,25 +13,26 @@ using protocol::TimeNs;
 using omx::clock_now;
 
 // Like clock_now(), but a reading serves for some microseconds. The processor's tick counter tells whether
-// it still does, and costs a quarter of the vDSO's clock. Deadlines are hundreds of microseconds away.
+// it still does. Deadlines are hundreds of microseconds away. Without a counter each reading is a new one.
 class RecentClock {
  public:
   TimeNs now() {
-#if defined(__x86_64__)
-    const std::uint64_t tick = __builtin_ia32_rdtsc();
-    if (tick - tick_ < kFreshTicks) return now_;
-    tick_ = tick;
-#endif
+    if constexpr (kTicks) {
+      const std::uint64_t tick = tick_now();
+      if (tick - tick_ < fresh_ticks_) return now_;
+      tick_ = tick;
+    }
     return now_ = clock_now();
   }
   // Reads the clock again after a pause.
   TimeNs read() {
-    tick_ = 0;
-    return now();
+    if constexpr (kTicks) tick_ = tick_now();
+    return now_ = clock_now();
   }
 
  private:
-  static constexpr std::uint64_t kFreshTicks = 16384;
+  static constexpr std::uint64_t kFreshUs = 5;
+  std::uint64_t fresh_ticks_ = ticks_of_us(kFreshUs);
   std::uint64_t tick_ = 0;
   TimeNs now_ = 0;
 };

@@ -82,12 +82,15 @@ class EndpointLock {
     if (wanted()) ::sched_yield();
   }
 
-  // Returns pthread_self() without the call: the thread control block points to itself.
+  // Returns a number of this thread, without a call: the address of its control block, which on x86 points to
+  // itself.
   static std::uintptr_t current_thread() {
 #if defined(__x86_64__) && defined(__GLIBC__)
     std::uintptr_t self;
     asm("mov %%fs:0, %0" : "=r"(self));
     return self;
+#elif defined(__aarch64__)
+    return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
 #else
     return static_cast<std::uintptr_t>(::pthread_self());
 #endif
