@@ -2,7 +2,6 @@
 #include "copy/dsa_engine.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -18,11 +17,6 @@ namespace {
 constexpr int kNoResources = 15;  // MX_NO_RESOURCES
 constexpr std::uint32_t kSlotsMost = 64;
 constexpr std::uint8_t kResubmissionsMost = 2;  // after that the CPU is faster
-
-std::uint64_t page_of(std::uint64_t address) {
-  static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return address / size;
-}
 
 // Returns whether a fault is neither partial nor repaired by touching the piece's pages.
 bool odd_fault(std::uint8_t code) {
@@ -254,7 +248,7 @@ void DsaEngine::page_fault(Slot& slot, std::size_t index, const DsaRecord& recor
   if (record.bytes_completed > slot.part) return broken(slot, dsa_status(record) & kDsaStatusMask);
   if (record.result == 0) slot.at += record.bytes_completed;
   slot.part -= record.bytes_completed;  // copied from the end: the beginning is left
-  const std::uint64_t page = page_of(record.fault_address);
+  const std::uint64_t page = record.fault_address / surroundings_.page_bytes();
   const bool again = slot.resubmissions > 0 && page == slot.fault_page;
   if (again || slot.resubmissions == kResubmissionsMost || !reason_.empty())
     return finish_by_cpu(slot, Counter::cpu_fault);

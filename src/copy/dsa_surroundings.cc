@@ -35,15 +35,16 @@ class Real final : public DsaSurroundings {
  public:
   TimeNs now() override { return clock_now(); }
 
+  std::size_t page_bytes() const override { return page_bytes_; }
+
   void touch(const std::byte* at, std::size_t bytes, bool write) override {
-    static const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     const std::byte* const end = at + bytes;
     while (at < end) {
       // The destination belongs to the piece alone, so no other thread writes this byte meanwhile.
       volatile std::byte* const byte = const_cast<volatile std::byte*>(at);
       const std::byte value = *byte;
       if (write) *byte = value;
-      at += page - reinterpret_cast<std::uintptr_t>(at) % page;
+      at += page_bytes_ - reinterpret_cast<std::uintptr_t>(at) % page_bytes_;
     }
   }
 
@@ -60,6 +61,7 @@ class Real final : public DsaSurroundings {
 
  private:
   const CpuFeatures features_ = cpu_features();
+  const std::size_t page_bytes_ = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ class DsaSurroundings {
  public:
   virtual ~DsaSurroundings() = default;
   virtual TimeNs now() = 0;
+  virtual std::size_t page_bytes() const = 0;
   // Makes the pages of this memory present, and writable if `write`. Changes no byte.
   virtual void touch(const std::byte* at, std::size_t bytes, bool write) = 0;
   // Waits for this byte to change, as the engine has nothing else to do. Returns soon in any case. `times`

@@ -144,7 +144,7 @@ std::uint8_t EmulatedDevice::refusal(const EmulatedWork& work) {
 }
 
 bool EmulatedDevice::absent(std::uint64_t address) {
-  const std::uint64_t page = address / kPage;
+  const std::uint64_t page = address / page_bytes();
   if (script_.fault_chance > 0 && random_.chance(script_.fault_chance)) absent_.emplace(page, false);
   return absent_.count(page) != 0;
 }
@@ -162,7 +162,7 @@ void EmulatedDevice::move(const EmulatedWork& work) {
       return complete(work, 0x03 | write, script_.backward ? 1 : 0, done, read_fault ? source : destination);
     }
     const auto room = [&](std::uint64_t at) {
-      return script_.backward ? at % kPage + 1 : kPage - at % kPage;
+      return script_.backward ? at % page_bytes() + 1 : page_bytes() - at % page_bytes();
     };
     const std::uint64_t bytes = std::min({room(source), room(destination), std::uint64_t{work.bytes - done}});
     const std::uint64_t back = script_.backward ? bytes - 1 : 0;
@@ -185,13 +185,13 @@ void EmulatedDevice::complete(const EmulatedWork& work, std::uint8_t status, std
 }
 
 void EmulatedDevice::page_absent(const void* at, bool stays) {
-  absent_[reinterpret_cast<std::uintptr_t>(at) / kPage] = stays;
+  absent_[reinterpret_cast<std::uintptr_t>(at) / page_bytes()] = stays;
 }
 
 void EmulatedDevice::touched(const void* at, std::size_t bytes) {
   if (bytes == 0) return;
-  const std::uint64_t first = reinterpret_cast<std::uintptr_t>(at) / kPage;
-  const std::uint64_t last = (reinterpret_cast<std::uintptr_t>(at) + bytes - 1) / kPage;
+  const std::uint64_t first = reinterpret_cast<std::uintptr_t>(at) / page_bytes();
+  const std::uint64_t last = (reinterpret_cast<std::uintptr_t>(at) + bytes - 1) / page_bytes();
   for (auto page = absent_.lower_bound(first); page != absent_.end() && page->first <= last;)
     page = page->second ? std::next(page) : absent_.erase(page);
 }

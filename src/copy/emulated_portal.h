@@ -41,7 +41,8 @@ struct EmulatedScript {
   bool drains_answer = true;  // the opcode drain is answered
   double fault_chance = 0;    // chance that a page of a copy is absent, drawn from the seed
   double lost_chance = 0;     // chance that a completion never comes
-  bool remember = true;       // keep completed work for seen(); not for long runs
+  std::size_t page_bytes = 4096;
+  bool remember = true;  // keep completed work for seen(); not for long runs
   // Status of the n-th accepted descriptor (from 0), instead of the right one.
   std::map<std::uint64_t, std::uint8_t> inject{};
 };
@@ -61,7 +62,7 @@ struct EmulatedWork {
 
 class EmulatedDevice {
  public:
-  static constexpr std::size_t kPage = 4096;
+  static constexpr std::size_t kPage = 4096;  // unless the script says otherwise
 
   explicit EmulatedDevice(const EmulatedScript& script) : script_(script), random_(script.seed) {}
 
@@ -78,6 +79,7 @@ class EmulatedDevice {
   void touched(const void* at, std::size_t bytes);
 
   EmulatedScript& script() { return script_; }
+  std::size_t page_bytes() const { return script_.page_bytes; }
   // Returns the work in the order of acceptance.
   const std::deque<EmulatedWork>& seen() const { return seen_; }
   std::uint64_t accepted() const { return accepted_; }
@@ -124,6 +126,7 @@ class EmulatedPortal final : public Portal {
 class EmulatedSurroundings : public DsaSurroundings {
  public:
   explicit EmulatedSurroundings(EmulatedDevice& device, TimeNs tick = 0) : device_(device), tick_(tick) {}
+  std::size_t page_bytes() const override { return device_.page_bytes(); }
   TimeNs now() override {
     if (tick_) advance(tick_);
     return now_;

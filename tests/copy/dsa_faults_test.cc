@@ -70,6 +70,30 @@ TEST(dsa_faults, on_all_pages_cost_one_resubmission) {
   EXPECT_EQ(all.rig.device.seen()[1].bytes, FaultCase::kBytes) << "the first byte was absent";
 }
 
+TEST(dsa_faults, with_pages_of_other_sizes) {
+  for (const std::size_t page : {std::size_t{16384}, std::size_t{65536}}) {
+    SCOPED_TRACE(page);
+    const std::size_t bytes = 3 * page;
+    Pages source(4 * page / kPage, 1), destination(4 * page / kPage);
+    EmulatedScript script;
+    script.page_bytes = page;
+    script.transfer_limit = static_cast<std::uint32_t>(bytes);
+    DsaRig rig(script);
+    // One page comes by being touched. The other one stays absent, so the engine sees it twice and gives up.
+    rig.device.page_absent(source.data() + page);
+    const std::byte* const stays = source.data() + 2 * page;
+    for (const bool lasts : {false, true}) {
+      if (lasts) rig.device.page_absent(stays, true);
+      const Submission s = rig.engine->submit({source.data() + 100, destination.data() + 300, bytes, true});
+      ASSERT_EQ(s.answer, Answer::accepted);
+      EXPECT_TRUE(rig.engine->drain(kNever));
+      EXPECT_TRUE(same_bytes(source.data() + 100, destination.data() + 300, bytes));
+      EXPECT_EQ(rig.count(Counter::resubmissions), lasts ? 2U : 1U);
+      EXPECT_EQ(rig.count(Counter::cpu_fault), lasts ? 1U : 0U);
+    }
+  }
+}
+
 TEST(dsa_faults, keep_what_was_copied) {
   FaultCase forward;
   forward.rig.device.page_absent(forward.from() + 100 + kPage);

@@ -51,6 +51,7 @@ class FileSurroundings final : public DsaSurroundings {
  public:
   explicit FileSurroundings(EmulatedFile& file) : file_(file) {}
   TimeNs now() override { return clock_now(); }
+  std::size_t page_bytes() const override { return EmulatedDevice::kPage; }
   void touch(const std::byte* at, std::size_t bytes, bool write) override;
   void wait(const std::uint8_t* status, unsigned times) override { dsa_surroundings().wait(status, times); }
 

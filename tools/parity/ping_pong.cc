@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -22,7 +23,6 @@ constexpr std::uint32_t kKey = 0x12345678;
 constexpr std::uint64_t kMatch = 0x1234567887654321, kMatchOfConnect = 0xabcddcbaabcddcba;
 constexpr std::uint64_t kMatchAll = ~std::uint64_t{0};
 constexpr std::uint64_t kLongest = 0xFFFFFFFF;
-constexpr std::size_t kPage = 4096;
 constexpr std::uint32_t kForEver = 0;
 constexpr std::uint32_t kSenderPatience = 30'000, kReceiverPatience = 600'000;  // ms; a sender may pause
 constexpr int kPollsPerLook = 4096;  // reading the clock costs as much as polling the endpoint
@@ -37,8 +37,9 @@ struct Freed {
 using Buffer = std::unique_ptr<std::byte, Freed>;
 
 Result<Buffer> buffer_new(const PingPong& test) {
-  const std::size_t size = (std::max<std::uint64_t>(test.end, 1) + kPage - 1) / kPage * kPage;
-  Buffer buffer(static_cast<std::byte*>(test.align ? std::aligned_alloc(kPage, size) : std::malloc(size)));
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t size = (std::max<std::uint64_t>(test.end, 1) + page - 1) / page * page;
+  Buffer buffer(static_cast<std::byte*>(test.align ? std::aligned_alloc(page, size) : std::malloc(size)));
   if (!buffer)
     return fail(OMX_NO_SYSTEM_RESOURCES, fmt::format("no memory for messages of {} bytes", test.end - 1));
   std::fill_n(buffer.get(), size, std::byte{0x5A});  // touches all pages before anything is timed

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "link/fanout/fanout_disband.h"
 
+#include <limits.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace omx::link {
 
 namespace {
 
-constexpr std::size_t kThreads = 16, kStack = 64U << 10;
+constexpr std::size_t kThreads = 16, kStackLeast = 64U << 10;
 
 struct Work {
   std::vector<OwnFd> sockets;
@@ -35,7 +36,8 @@ void sockets_close(std::vector<OwnFd> sockets) {
   std::vector<pthread_t> threads;
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
-  ::pthread_attr_setstacksize(&attributes, kStack);
+  // The system wants at least 128 KiB on arm64, and refuses less.
+  ::pthread_attr_setstacksize(&attributes, std::max<std::size_t>(kStackLeast, PTHREAD_STACK_MIN));
   {
     const NoSignals no_signals;
     while (threads.size() + 1 < std::min(kThreads, work.sockets.size())) {

@@ -27,7 +27,7 @@ constexpr std::uint32_t kCacheLine = 64;
 
 // Blocks up to 4 MiB come from the kernel's page allocator in one piece. Larger blocks, and those for which
 // it has no such piece, are slower vmalloc memory (a page-table walk per frame). So take the smallest block
-// that fits well.
+// that fits well. A block is whole pages, of up to 64 KiB.
 constexpr std::uint32_t kMinBlock = 64U << 10;
 constexpr std::uint32_t kMaxBlock = 4U << 20;
 
