@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Builds for arm64 on another processor, with what tools/setup/arm64.sh sets up. Programs run under qemu-user.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+if(DEFINED ENV{OMX_ARM64_ROOT})
+  set(OMX_ARM64_ROOT "$ENV{OMX_ARM64_ROOT}")
+else()
+  set(OMX_ARM64_ROOT "${CMAKE_CURRENT_LIST_DIR}/../build/arm64-root")
+endif()
+get_filename_component(OMX_ARM64_ROOT "${OMX_ARM64_ROOT}" REALPATH)
+if(NOT EXISTS "${OMX_ARM64_ROOT}/usr/lib/aarch64-linux-gnu")
+  message(FATAL_ERROR "${OMX_ARM64_ROOT} has no libraries of arm64: run tools/setup/arm64.sh first")
+endif()
+
+set(CMAKE_SYSROOT "${OMX_ARM64_ROOT}")
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH "${OMX_ARM64_ROOT}")
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+
+find_program(OMX_QEMU_ARM64 NAMES qemu-aarch64-static qemu-aarch64)
+if(OMX_QEMU_ARM64)
+  set(CMAKE_CROSSCOMPILING_EMULATOR "${OMX_QEMU_ARM64}" -L "${OMX_ARM64_ROOT}")
+endif()
