@@ -12,11 +12,15 @@
 #include <algorithm>
 
 #include "hub_site.h"
+#include "tests/support/emulated.h"
 
 namespace omx::local {
 namespace {
 
 using testing::HasSubstr;
+
+// Completes the sentence of OMX_SKIP_EMULATED.
+constexpr const char* kNoReading = "has no process_vm_readv";
 
 class Direct : public HubTest {
  protected:
@@ -34,6 +38,7 @@ class Direct : public HubTest {
 };
 
 TEST_F(Direct, reads_what_the_region_holds) {
+  OMX_SKIP_EMULATED(kNoReading);
   b.turn();
   ASSERT_TRUE(read(b, 42, 0, memory.size()));
   EXPECT_EQ(out, memory);
@@ -44,6 +49,7 @@ TEST_F(Direct, reads_what_the_region_holds) {
 }
 
 TEST_F(Direct, refuses_another_generation_region_or_peer) {
+  OMX_SKIP_EMULATED(kNoReading);
   EXPECT_FALSE(read(b, 42, 0, 10)) << "not heard of yet";
   b.turn();
   EXPECT_FALSE(read(b, 41, 0, 10));
@@ -61,6 +67,7 @@ TEST_F(Direct, refuses_another_generation_region_or_peer) {
 // The application uses the memory for something else by then. A new user found this fault: a send timed out,
 // and a receive came late.
 TEST_F(Direct, refuses_a_region_that_is_over) {
+  OMX_SKIP_EMULATED(kNoReading);
   b.turn();
   ASSERT_TRUE(read(b, 42, 0, memory.size()));
   a->region_ended(7);
@@ -85,6 +92,7 @@ TEST_F(Direct, refuses_beyond_the_region) {
 }
 
 TEST_F(Direct, refuses_memory_that_is_gone) {
+  OMX_SKIP_EMULATED(kNoReading);
   void* page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const protocol::Segment piece{static_cast<std::byte*>(page), 4096};
   a->send_region(b.place(), 7, 44, {&piece, 1});
@@ -233,6 +241,7 @@ bool nothing_readable(bool direct) {
 }
 
 TEST_F(HubTest, refused_memory__is_told_once_with_the_remedy) {
+  OMX_SKIP_EMULATED("has no filter of system calls, by which the test refuses it");
   const auto [good, text] = in_child([] { return reading_forbid() && nothing_readable(true); });
   EXPECT_TRUE(good);
   EXPECT_THAT(text, HasSubstr("two copies"));
@@ -249,6 +258,7 @@ TEST_F(HubTest, refused_memory__is_no_news_where_one_copy_is_switched_off) {
 // --- fork --------------------------------------------------------------------------------------------------
 
 TEST_F(HubTest, fork__a_child_does_not_have_the_ring) {
+  OMX_SKIP_EMULATED("ignores MADV_DONTFORK");
   SharedMemory memory = SharedMemory::create(8192);
   ASSERT_TRUE(memory.mapped());
   const pid_t pid = ::fork();

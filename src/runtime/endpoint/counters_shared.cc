@@ -142,15 +142,19 @@ bool segment_copy(int fd, void* to, std::size_t bytes, std::size_t from) {
 
 // Reads `ended` before all else and `begun` after all else, opposite to the order in which they are written.
 // A single read() promises no order within a page. Between two of them, the kernel takes and releases the
-// page with atomic operations that are barriers.
+// page with atomic operations that are barriers. The number of events, too, is read before the events,
+// because the owner writes it after them.
 bool view_read(int fd, SharedView& view) {
   constexpr std::size_t kView = offsetof(SharedEndpoint, view);
-  std::uint64_t ended = 0;
+  constexpr std::size_t kCount = offsetof(SharedView, history) + offsetof(protocol::History, count);
+  std::uint64_t ended = 0, events = 0;
   if (!segment_copy(fd, &ended, sizeof ended, kView + offsetof(SharedView, ended)) ||
+      !segment_copy(fd, &events, sizeof events, kView + kCount) ||
       !segment_copy(fd, &view, sizeof view, kView) ||
       !segment_copy(fd, &view.begun, sizeof view.begun, kView + offsetof(SharedView, begun)))
     return false;
   view.ended = ended;
+  view.history.count = events;
   return true;
 }
 
