@@ -20,5 +20,7 @@ inline bool emulated() {
 }  // namespace omx
 
 // Skips the test under qemu-user. `lacks` completes the sentence.
-#define OMX_SKIP_EMULATED(lacks) \
-  if (omx::emulated()) GTEST_SKIP() << "qemu-user " << (lacks)
+#define OMX_SKIP_EMULATED(lacks)                                  \
+  do {                                                            \
+    if (omx::emulated()) GTEST_SKIP() << "qemu-user " << (lacks); \
+  } while (false)
