@@ -108,6 +108,12 @@ function(omx_layer name)
   target_link_libraries(omx_${name} ${scope} ${L_DEPENDS})
 endfunction()
 
+# Seconds that a test may take. An emulator takes ten times as long.
+set(OMX_TEST_TIMEOUT 300)
+if(CMAKE_CROSSCOMPILING)
+  set(OMX_TEST_TIMEOUT 1800)
+endif()
+
 # omx_test(NAME SOURCES ... DEPENDS ...): declares a GoogleTest program that ctest runs.
 function(omx_test name)
   cmake_parse_arguments(T "" "" "SOURCES;DEPENDS" ${ARGN})
@@ -120,7 +126,7 @@ function(omx_test name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")  # for tests/support
   target_link_libraries(${name} PRIVATE ${T_DEPENDS} GTest::gtest_main GTest::gmock)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${OMX_TEST_TIMEOUT})
 endfunction()
 
 # omx_busy(TEST...): tests that keep a processor busy. ./check gives ctest three slots for each processor, because most
