@@ -4,8 +4,8 @@
 // time.
 #include <fmt/format-inl.h>
 
-namespace fmt {
-inline namespace v9 {
+// Version 9 has its functions in fmt::v9 and so on. Only this macro of fmt knows the name.
+FMT_BEGIN_NAMESPACE
 namespace detail {
 
 template auto dragonbox::to_decimal(float) noexcept -> dragonbox::decimal_fp<float>;
@@ -13,7 +13,16 @@ template auto dragonbox::to_decimal(double) noexcept -> dragonbox::decimal_fp<do
 template auto thousands_sep_impl(locale_ref) -> thousands_sep_result<char>;
 template auto decimal_point_impl(locale_ref) -> char;
 template void buffer<char>::append(const char*, const char*);
+#if FMT_VERSION < 90000
+template auto format_float(double, int, float_specs, buffer<char>&) -> int;
+template auto format_float(long double, int, float_specs, buffer<char>&) -> int;
+template auto snprintf_float(double, int, float_specs, buffer<char>&) -> int;
+template auto snprintf_float(long double, int, float_specs, buffer<char>&) -> int;
+#endif
+// Before, this one is compiled where it is used. Later, it is no template.
+#if FMT_VERSION >= 100000 && FMT_VERSION < 110000
+template void vformat_to(buffer<char>&, string_view, vformat_args<>::type, locale_ref);
+#endif
 
 }  // namespace detail
-}  // namespace v9
-}  // namespace fmt
+FMT_END_NAMESPACE
