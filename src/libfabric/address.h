@@ -17,6 +17,7 @@
 #include "base/expected.h"
 #include "base/mac.h"
 #include "libfabric/service.h"
+#include "libfabric/versions.h"
 #include "runtime/board/ip_names.h"
 
 namespace omx::runtime {
@@ -26,7 +27,7 @@ struct NicFound;
 
 namespace omx::fabric {
 
-inline constexpr std::uint32_t kAddressFormat = FI_PROV_SPECIFIC | 0x6F6D78;
+inline constexpr std::uint32_t kAddressFormat = kOwnRange | 0x6F6D78;
 inline constexpr std::size_t kAddressBytes = 32;
 inline constexpr std::size_t kAddressMost = 64;  // bytes, in any format
 inline constexpr std::uint32_t kAnySession = 0xFFFFFFFF;

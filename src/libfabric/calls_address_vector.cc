@@ -14,6 +14,7 @@
 #include "libfabric/object_calls.h"
 #include "libfabric/provider.h"
 #include "libfabric/service.h"
+#include "libfabric/versions.h"
 #include "runtime/board/resolver.h"
 
 namespace omx::fabric {
@@ -41,13 +42,12 @@ bool other_kind(const runtime::Board& board, NicId nic) {
   return true;
 }
 
-constexpr std::uint64_t kInsertFlags = FI_MORE | FI_SYNC_ERR | FI_AV_USER_ID;
+constexpr std::uint64_t kInsertFlags = FI_MORE | FI_SYNC_ERR | kUserId;
 
 // Returns 0 if an insertion may begin, or a negative error code.
 int insertion_refused(const AddressVector& vector, std::uint64_t flags) {
   if (flags & ~kInsertFlags) return refuse(FI_LOG_AV, FI_EBADFLAGS, "fi_av_insert: a flag is not known");
-  if (flags & FI_AV_USER_ID)
-    return refuse(FI_LOG_AV, FI_ENOSYS, "fi_av_insert: FI_AV_USER_ID is not implemented");
+  if (flags & kUserId) return refuse(FI_LOG_AV, FI_ENOSYS, "fi_av_insert: FI_AV_USER_ID is not implemented");
   if (vector.queue_missing())
     return refuse(FI_LOG_AV, FI_ENOEQ, "fi_av_insert: FI_EVENT was asked for; bind an event queue first");
   return 0;
@@ -234,9 +234,15 @@ int bind(fid* object, fid* other, std::uint64_t) {
 }
 
 const fi_ops kOps = closing_ops(close, bind);
-const fi_ops_av kVectorOps = {
-    sizeof(fi_ops_av), insert, insert_service, insert_symmetric, remove, lookup, text, no_set,
-};
+constexpr auto kVectorOps = ops_of<fi_ops_av>([](auto& ops) {
+  ops.insert = insert;
+  ops.insertsvc = insert_service;
+  ops.insertsym = insert_symmetric;
+  ops.remove = remove;
+  ops.lookup = lookup;
+  ops.straddr = text;
+  ops.av_set = no_set;
+});
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 #include "libfabric/calls_collective.h"
 
 #include "libfabric/endpoint.h"
+#include "libfabric/versions.h"
 
 namespace omx::fabric {
 
@@ -15,19 +16,18 @@ ssize_t refuse(Arguments...) {
 
 }  // namespace
 
-const fi_ops_collective kCollectiveCalls = {
-    sizeof(fi_ops_collective),
-    refuse,
-    refuse,
-    refuse,
-    refuse,
-    refuse,
-    refuse,
-    refuse,
-    refuse,
-    refuse,
-    refuse,
-    refuse,
-};
+const fi_ops_collective kCollectiveCalls = ops_of<fi_ops_collective>([](auto& ops) {
+  ops.barrier = refuse;
+  ops.broadcast = refuse;
+  ops.alltoall = refuse;
+  ops.allreduce = refuse;
+  ops.allgather = refuse;
+  ops.reduce_scatter = refuse;
+  ops.reduce = refuse;
+  ops.scatter = refuse;
+  ops.gather = refuse;
+  ops.msg = refuse;
+  if constexpr (requires { ops.barrier2; }) ops.barrier2 = refuse;
+});
 
 }  // namespace omx::fabric

@@ -20,6 +20,7 @@
 #include "libfabric/poll_set.h"
 #include "libfabric/provider.h"
 #include "libfabric/runtime_process.h"
+#include "libfabric/versions.h"
 
 namespace omx::fabric {
 
@@ -58,11 +59,19 @@ int endpoint_open_flags(fid_domain* domain, fi_info* info, fid_ep** endpoint, st
 }
 
 const fi_ops kOps = closing_ops(close, bind);
-const fi_ops_domain kDomainOps = {
-    sizeof(fi_ops_domain), address_vector_open, completion_queue_open, endpoint_open,
-    no_scalable_endpoint,  counter_open,        poll_set_open,         no_shared_transmit,
-    no_shared_receive,     atomic_query,        no_collective,         endpoint_open_flags,
-};
+constexpr auto kDomainOps = ops_of<fi_ops_domain>([](auto& ops) {
+  ops.av_open = address_vector_open;
+  ops.cq_open = completion_queue_open;
+  ops.endpoint = endpoint_open;
+  ops.scalable_ep = no_scalable_endpoint;
+  ops.cntr_open = counter_open;
+  ops.poll_open = poll_set_open;
+  ops.stx_ctx = no_shared_transmit;
+  ops.srx_ctx = no_shared_receive;
+  ops.query_atomic = atomic_query;
+  ops.query_collective = no_collective;
+  if constexpr (requires { ops.endpoint2; }) ops.endpoint2 = endpoint_open_flags;
+});
 
 }  // namespace
 

@@ -15,6 +15,7 @@
 #include "libfabric/object_calls.h"
 #include "libfabric/provider.h"
 #include "libfabric/runtime_process.h"
+#include "libfabric/versions.h"
 #include "libfabric/wait_objects.h"
 
 namespace omx::fabric {
@@ -43,10 +44,14 @@ int domain_open_flags(fid_fabric* fabric, fi_info* info, fid_domain** domain, st
 }
 
 const fi_ops kOps = closing_ops(close);
-const fi_ops_fabric kFabricOps = {
-    sizeof(fi_ops_fabric), domain_open, no_passive_endpoint, event_queue_open,
-    no_wait_set,           trywait,     domain_open_flags,
-};
+constexpr auto kFabricOps = ops_of<fi_ops_fabric>([](auto& ops) {
+  ops.domain = domain_open;
+  ops.passive_ep = no_passive_endpoint;
+  ops.eq_open = event_queue_open;
+  ops.wait_open = no_wait_set;
+  ops.trywait = trywait;
+  if constexpr (requires { ops.domain2; }) ops.domain2 = domain_open_flags;
+});
 
 }  // namespace
 
@@ -63,7 +68,7 @@ int fabric_open(fi_fabric_attr* attr, fid_fabric** opened, void* context) {
     auto* fabric = new Fabric;
     fabric->fid = {FI_CLASS_FABRIC, context, table(kOps)};
     fabric->ops = table(kFabricOps);
-    fabric->api_version = attr ? attr->api_version : FI_VERSION(1, 17);
+    fabric->api_version = attr ? attr->api_version : kInterface;
     *opened = fabric;
     return 0;
   });

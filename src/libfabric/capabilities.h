@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "libfabric/versions.h"
+
 namespace omx::fabric {
 
 inline constexpr std::uint64_t kDirections =
@@ -45,10 +47,8 @@ inline constexpr std::size_t kSegmentsMost = 8;
 inline constexpr std::size_t kMessageMost = 0xFFFFFFFF - 64;  // an answer has a header, too
 inline constexpr std::size_t kQueueSizeMost = 65536;
 inline constexpr std::size_t kKeyBytes = 8;
-inline constexpr std::uint32_t kProtocol = FI_PROV_SPECIFIC | 0x6F6D78;
+inline constexpr std::uint32_t kProtocol = kOwnRange | 0x6F6D78;
 inline constexpr std::uint64_t kTagFormat = 0xAAAAAAAAAAAAAAAA;  // all 64 bits
 inline constexpr const char* kFabricName = "omx";
-// The newest interface of libfabric whose structures this provider knows.
-inline constexpr std::uint32_t kInterface = FI_VERSION(1, 17);
 
 }  // namespace omx::fabric

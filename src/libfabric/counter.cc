@@ -147,9 +147,9 @@ const fi_ops_cntr kCounterOps = {
 
 int counter_open(fid_domain* object, fi_cntr_attr* attr, fid_cntr** opened, void* context) {
   return fenced([&] {
-    if (attr && attr->flags) return refuse(FI_LOG_CNTR, FI_EBADFLAGS, "fi_cntr_open: a flag is not known");
+    if (attr && attr->flags) return refuse(kLogCounters, FI_EBADFLAGS, "fi_cntr_open: a flag is not known");
     if (attr && attr->events != FI_CNTR_EVENTS_COMP)
-      return refuse(FI_LOG_CNTR, FI_ENOSYS,
+      return refuse(kLogCounters, FI_ENOSYS,
                     "fi_cntr_open: only completions are counted (FI_CNTR_EVENTS_COMP)");
     auto counter = std::make_unique<Counter>(domain_of(object));
     if (const int error = counter->wait_object_set(attr ? attr->wait_obj : FI_WAIT_NONE)) return error;

@@ -9,6 +9,7 @@
 
 #include "libfabric/driven_endpoint.h"
 #include "libfabric/info_ends.h"
+#include "libfabric/versions.h"
 
 namespace omx::fabric {
 
@@ -21,7 +22,7 @@ Domain::Domain(Fabric& fabric, runtime::Process& process, runtime::Board board, 
       all_boards_(all_boards),
       av_type_(info.domain_attr->av_type),
       address_format_(format_offered(board_, info.addr_format)),
-      legacy_mr_(info.domain_attr->mr_mode == FI_MR_BASIC) {
+      legacy_mr_(info.domain_attr->mr_mode == kMrBasic) {
   fabric_.references.add();
 }
 

@@ -7,6 +7,7 @@
 #include "libfabric/info.h"
 #include "libfabric/parameters.h"
 #include "libfabric/provider.h"
+#include "libfabric/versions.h"
 
 namespace omx::fabric {
 
@@ -18,6 +19,10 @@ void cleanup() {}
 }  // namespace
 
 }  // namespace omx::fabric
+
+// The interface that the provider was built with, which fi_prov_ini may exceed.
+extern "C" __attribute__((visibility("default"))) constexpr std::uint32_t omx_fi_interface =
+    omx::fabric::kInterface;
 
 extern "C" __attribute__((visibility("default"))) fi_provider* fi_prov_ini() {
   using namespace omx::fabric;

@@ -22,6 +22,7 @@
 #include "libfabric/info_hints.h"
 #include "libfabric/provider.h"
 #include "libfabric/runtime_process.h"
+#include "libfabric/versions.h"
 
 namespace omx::fabric {
 

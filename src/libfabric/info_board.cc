@@ -18,7 +18,6 @@ void transmit_fill(fi_tx_attr& a) {
   a.caps = kTransmitCaps;
   a.op_flags = 0;
   a.msg_order = kOrder;
-  a.comp_order = FI_ORDER_NONE;
   a.inject_size = kInjectMost;
   a.size = parameters().tx_size;
   a.iov_limit = kSegmentsMost;
@@ -28,7 +27,6 @@ void transmit_fill(fi_tx_attr& a) {
 void receive_fill(fi_rx_attr& a) {
   a.caps = kReceiveCaps;
   a.msg_order = kOrder;
-  a.comp_order = FI_ORDER_NONE;
   a.size = kQueueSizeMost;
   a.iov_limit = kSegmentsMost;
 }

@@ -4,12 +4,13 @@
 #include <cstring>
 
 #include "libfabric/capabilities.h"
+#include "libfabric/versions.h"
 
 namespace omx::fabric {
 
 namespace {
 
-constexpr int kLegacyMrModes = FI_MR_BASIC | FI_MR_SCALABLE;
+constexpr int kLegacyMrModes = kMrBasic | kMrScalable;
 
 bool named_otherwise(const char* wanted, const char* ours) {
   return wanted && std::strcmp(wanted, ours) != 0;
@@ -89,8 +90,7 @@ const char* domain_cut(fi_domain_attr& ours, const fi_domain_attr& wanted) {
   if (wanted.data_progress == FI_PROGRESS_AUTO && ours.data_progress != FI_PROGRESS_AUTO)
     return "domain_attr->data_progress (OMX_PROGRESS=off)";
   const int legacy = wanted.mr_mode & kLegacyMrModes;
-  if (legacy && wanted.mr_mode != FI_MR_BASIC && wanted.mr_mode != FI_MR_SCALABLE)
-    return "domain_attr->mr_mode";
+  if (legacy && wanted.mr_mode != kMrBasic && wanted.mr_mode != kMrScalable) return "domain_attr->mr_mode";
   if (wanted.threading > FI_THREAD_ENDPOINT) return "domain_attr->threading";
   if (wanted.av_type > FI_AV_TABLE) return "domain_attr->av_type";
   if (wanted.mr_key_size > ours.mr_key_size) return "domain_attr->mr_key_size";
@@ -117,7 +117,7 @@ const char* domain_cut(fi_domain_attr& ours, const fi_domain_attr& wanted) {
 // Answers mr_mode. We need none of the bits, so any set of them fits. The two old modes are answered in kind.
 void mr_mode_cut(int& ours, int wanted, std::uint32_t version) {
   ours = wanted & kLegacyMrModes;
-  if (ours == 0 && FI_VERSION_LT(version, FI_VERSION(1, 5))) ours = FI_MR_SCALABLE;
+  if (ours == 0 && FI_VERSION_LT(version, FI_VERSION(1, 5))) ours = kMrScalable;
 }
 
 // Takes what is not given out of the other attributes.

@@ -3,6 +3,7 @@
 
 #include "base/log_file.h"
 #include "libfabric/capabilities.h"
+#include "libfabric/versions.h"
 
 namespace omx::fabric {
 

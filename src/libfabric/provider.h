@@ -4,10 +4,10 @@
 
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>
-#include <rdma/providers/fi_log.h>
-#include <rdma/providers/fi_prov.h>
 
 #include <string>
+
+#include "libfabric/plug_in.h"
 
 namespace omx::fabric {
 

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "libfabric/versions.h"
 #include "networked.h"
 
 namespace omx::fabric::test {
@@ -350,8 +351,8 @@ std::vector<Question> domain_questions() {
                         : std::string("none");
            }),
       WISH(domain_attr->mr_mode = 0),
-      WISH(domain_attr->mr_mode = FI_MR_BASIC),
-      WISH(domain_attr->mr_mode = FI_MR_SCALABLE),
+      wish("domain_attr->mr_mode = FI_MR_BASIC", [](fi_info& i) { i.domain_attr->mr_mode = kMrBasic; }),
+      wish("domain_attr->mr_mode = FI_MR_SCALABLE", [](fi_info& i) { i.domain_attr->mr_mode = kMrScalable; }),
       WISH(domain_attr->mr_mode = FI_MR_ENDPOINT | FI_MR_RMA_EVENT),
       fact("mr_key_size, mr_iov_limit",
            [](const fi_info& i) {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "fabric_pair.h"
+#include "libfabric/versions.h"
 
 namespace omx::fabric::test {
 namespace {
@@ -149,12 +150,12 @@ TEST_F(Offers, memory_modes_old_and_new) {
   const Info wanted = hints(FI_RMA);
   wanted->domain_attr->mr_mode = FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR | FI_MR_LOCAL;
   EXPECT_EQ(offer(wanted)->domain_attr->mr_mode, 0);  // we need none of these modes
-  wanted->domain_attr->mr_mode = FI_MR_BASIC;
-  EXPECT_EQ(offer(wanted, FI_VERSION(1, 4))->domain_attr->mr_mode, FI_MR_BASIC);
-  wanted->domain_attr->mr_mode = FI_MR_SCALABLE;
-  EXPECT_EQ(offer(wanted, FI_VERSION(1, 4))->domain_attr->mr_mode, FI_MR_SCALABLE);
-  wanted->domain_attr->mr_mode = FI_MR_UNSPEC;
-  EXPECT_EQ(offer(wanted, FI_VERSION(1, 4))->domain_attr->mr_mode, FI_MR_SCALABLE);
+  wanted->domain_attr->mr_mode = kMrBasic;
+  EXPECT_EQ(offer(wanted, FI_VERSION(1, 4))->domain_attr->mr_mode, kMrBasic);
+  wanted->domain_attr->mr_mode = kMrScalable;
+  EXPECT_EQ(offer(wanted, FI_VERSION(1, 4))->domain_attr->mr_mode, kMrScalable);
+  wanted->domain_attr->mr_mode = 0;  // FI_MR_UNSPEC
+  EXPECT_EQ(offer(wanted, FI_VERSION(1, 4))->domain_attr->mr_mode, kMrScalable);
 }
 
 TEST_F(Offers, node_and_service) {

@@ -261,7 +261,7 @@ TEST_F(Vectors, asynchronous_insertion_is_told_by_the_event_queue) {
   const Bytes name = b.name();
   EXPECT_EQ(fi_av_insert(av, name.data(), 1, &number, 0, &context), -FI_ENOEQ);
   EXPECT_EQ(fi_av_insertsvc(av, "v1", "1", &number, 0, &context), -FI_ENOEQ);
-  ASSERT_EQ(fi_av_bind(av, &eq->fid, 0), 0);
+  ASSERT_EQ(av->fid.ops->bind(&av->fid, &eq->fid, 0), 0);
   EXPECT_EQ(fi_av_insert(av, name.data(), 1, &number, 0, &context), 0);
   std::uint32_t event = 0;
   fi_eq_entry entry{};
@@ -275,7 +275,7 @@ TEST_F(Vectors, asynchronous_insertion_is_told_by_the_event_queue) {
   // Without FI_EVENT a queue may be bound, and gets no events.
   av_attr.flags = 0;
   ASSERT_EQ(fi_av_open(a.domain, &av_attr, &av, nullptr), 0);
-  ASSERT_EQ(fi_av_bind(av, &eq->fid, 0), 0);
+  ASSERT_EQ(av->fid.ops->bind(&av->fid, &eq->fid, 0), 0);
   EXPECT_EQ(fi_av_insert(av, name.data(), 1, &number, 0, &context), 1);
   EXPECT_EQ(fi_eq_read(eq, &event, &entry, sizeof entry, 0), -FI_EAGAIN);
   EXPECT_EQ(fi_close(&av->fid), 0);

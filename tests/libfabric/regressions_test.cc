@@ -7,6 +7,7 @@
 #include <cstring>
 #include <thread>
 #include "fabric_pair.h"
+#include "libfabric/versions.h"
 namespace omx::fabric::test {
 namespace {
 int x, y;
@@ -257,16 +258,16 @@ TEST_F(Regressions, sread_two_waiters) {
 // 10. Hints with both old modes.
 TEST_F(Regressions, mr_modes) {
   Info h = hints();
-  h->domain_attr->mr_mode = FI_MR_BASIC | FI_MR_SCALABLE;
+  h->domain_attr->mr_mode = kMrBasic | kMrScalable;
   Info i = info_of("v0", h.get());
   if (i) {
-    EXPECT_NE(i->domain_attr->mr_mode, FI_MR_BASIC | FI_MR_SCALABLE);
+    EXPECT_NE(i->domain_attr->mr_mode, kMrBasic | kMrScalable);
   }
 }
 // 11. basic
 TEST_F(Regressions, mr_basic) {
   Info h = hints();
-  h->domain_attr->mr_mode = FI_MR_BASIC;
+  h->domain_attr->mr_mode = kMrBasic;
   Info i = info_of("v0", h.get());
   ASSERT_TRUE(i);
   fid_fabric* f;

@@ -38,6 +38,11 @@ std::string folder_beside() {
   return {};
 }
 
+// Returns "2.1" for FI_VERSION(2, 1).
+std::string interface_text(std::uint32_t version) {
+  return fmt::format("{}.{}", version >> 16, version & 0xFFFF);
+}
+
 }  // namespace
 
 ProviderFacts provider_facts_find() {
@@ -55,7 +60,16 @@ ProviderFacts provider_facts_find() {
     if (!folder.empty()) facts.file = folder + "/" + kFile;
   }
   if (facts.file.empty()) return facts;
-  if (!::dlopen(facts.file.c_str(), RTLD_NOW | RTLD_LOCAL)) facts.problem = ::dlerror();
+  void* const provider = ::dlopen(facts.file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!provider) {
+    facts.problem = ::dlerror();
+    return facts;
+  }
+  // The second one is libfabric's own, which the provider depends on.
+  if (const void* built = ::dlsym(provider, "omx_fi_interface"))
+    facts.built_with = *static_cast<const std::uint32_t*>(built);
+  if (void* const newest = ::dlsym(provider, "fi_version"))
+    facts.loaded_with = reinterpret_cast<std::uint32_t (*)()>(newest)();
   return facts;
 }
 
@@ -63,9 +77,17 @@ std::string provider_text(const ProviderFacts& facts) {
   if (facts.file.empty())
     return "none: Open-MX was built without libfabric (libfabric-dev), or its provider is not installed";
   if (!facts.problem.empty()) return fmt::format("cannot be loaded: {}", facts.problem);
-  if (facts.found) return facts.file;
-  const auto folder = std::filesystem::path(facts.file).parent_path().string();
-  return fmt::format("{}, which programs find with FI_PROVIDER_PATH={}", facts.file, folder);
+  std::string text = facts.file;
+  if (!facts.found)
+    text += fmt::format(", which programs find with FI_PROVIDER_PATH={}",
+                        std::filesystem::path(facts.file).parent_path().string());
+  if (facts.built_with && facts.built_with < facts.loaded_with)
+    text += fmt::format(
+        "; built with libfabric {}, it serves no program that asks for a newer interface, up to the {} of "
+        "this host; "
+        "build it with that libfabric",
+        interface_text(facts.built_with), interface_text(facts.loaded_with));
+  return text;
 }
 
 }  // namespace omx::tools
