@@ -198,7 +198,7 @@ int answer(std::uint32_t version, const char* node, const char* service, std::ui
     decline_request(fmt::format("offers nothing for these hints, as it cannot meet {}; \"fi_info -p omx -v\" "
                                 "shows what it has",
                                 reason),
-                    caller_of(hints, flags));
+                    reason == kAccelerators ? Caller::looks_around : caller_of(hints, flags));
   if (*found && hints && hints->caps) request_served();
   return *found ? 0 : -FI_ENODATA;
 }

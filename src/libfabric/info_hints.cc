@@ -131,7 +131,7 @@ void caps_spread(fi_info& offer, std::uint64_t caps) {
 }  // namespace
 
 const char* info_cut(fi_info& offer, const fi_info& hints, std::uint32_t version) {
-  if (hints.caps & ~kCaps) return "caps";
+  if (const std::uint64_t beyond = hints.caps & ~kCaps) return beyond == FI_HMEM ? kAccelerators : "caps";
   if (hints.handle) return "handle";
   const std::uint64_t caps = caps_given(hints);
   caps_spread(offer, caps);

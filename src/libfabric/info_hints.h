@@ -10,6 +10,8 @@
 
 namespace omx::fabric {
 
+// Open MPI 5 asks for memory of accelerators first, and without it next, on every host.
+inline constexpr const char* kAccelerators = "caps (FI_HMEM, memory of accelerators)";
 inline constexpr const char* kOtherDomain = "domain_attr->name (another interface)";
 
 // Cuts `offer`, which has its format of addresses, to what is asked for. Returns the name of what cannot be

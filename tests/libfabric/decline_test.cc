@@ -167,6 +167,16 @@ TEST_F(Declines, hints_that_cannot_be_met__the_attribute_is_named) {
   EXPECT_THAT(text, HasSubstr("tx_attr->inject_size"));
 }
 
+// Open MPI 5 tries that first on every host.
+TEST_F(Declines, hints_with_memory_of_accelerators__are_a_try) {
+  EXPECT_EQ(
+      said({{"FI_PROVIDER", "omx"}}, [] { return ask(plain(FI_TAGGED | FI_HMEM).get()) == -FI_ENODATA; }),
+      "");
+  EXPECT_THAT(said({{"FI_PROVIDER", "omx"}, {"FI_LOG_LEVEL", "info"}},
+                   [] { return ask(plain(FI_TAGGED | FI_HMEM).get()) == -FI_ENODATA; }),
+              HasSubstr("FI_HMEM"));
+}
+
 // The reason is about the interface that was asked for, not about the others.
 TEST_F(Declines, hints_that_cannot_be_met__of_one_interface) {
   const std::string text = said({}, [] {
