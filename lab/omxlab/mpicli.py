@@ -85,7 +85,7 @@ def command_line(lab, options, script, environment):
         "mpirun.openmpi" if shutil.which("mpirun.openmpi") else "mpirun", "--allow-run-as-root",
         "--mca", "orte_keep_fqdn_hostnames", "1", "--mca", "plm_rsh_agent", f"{script} rsh-agent",
         "--mca", "oob_tcp_if_include", options.control,
-        # Private to each host, and removed with it.
+        # Private to each host, and removed with it. Open MPI 5 takes it from the environment (prepare).
         "--mca", "orte_tmpdir_base", "/dev/shm",
         "--host", ",".join(f"{host}:{slots}" for host in hosts), "-np", str(ranks),
         # The hosts of a lab share their processors, which Open MPI cannot know.
@@ -114,4 +114,6 @@ def prepare(lab, options, script):
         raise LabError("Open MPI starts its ranks over IP, which this lab does not have: leave --no-ip out", EXIT_USAGE)
     if not options.show and not (shutil.which("mpirun.openmpi") or shutil.which("mpirun")):
         raise LabError("Open MPI is missing: apt-get install openmpi-bin", EXIT_UNABLE)
+    # Jobs of two labs would otherwise take the same folder in /tmp: hosts and numbers of processes are the same.
+    os.environ.setdefault("PRTE_MCA_prte_tmpdir_base", "/dev/shm")
     return command_line(lab, options, script, os.environ)

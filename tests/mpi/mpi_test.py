@@ -93,7 +93,8 @@ class Lab:
     def start(self, argv, **settings):
         return subprocess.Popen([str(part) for part in argv], text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT,
-                                env={**os.environ, "FI_PROVIDER_PATH": str(self.provider), **settings})
+                                env={**os.environ, "FI_PROVIDER_PATH": str(self.provider),
+                                     "PRTE_MCA_prte_tmpdir_base": "/dev/shm", **settings})
 
     def host(self, host, *argv, **settings):
         return self.start([LAB, "exec", host, "--", *argv], **settings)
@@ -195,11 +196,15 @@ def open_mpi_major():
     return int(found.group(1))
 
 
+def windows_needed():
+    if open_mpi_major() >= 5:
+        raise Skip("Open MPI 5 makes no windows between hosts with pml cm, over any provider, and has no osc/pt2pt")
+
+
 def one_sided_test(window, ranks):
     def run(lab):
         lab.program("omx_mpi_one_sided")
-        if window == "pt2pt" and open_mpi_major() >= 5:
-            raise Skip("Open MPI 5 has no osc/pt2pt")
+        windows_needed()
         require_lines(finish(lab.mpirun(ranks, *WINDOWS[window], lab.program("omx_mpi_one_sided"))), EPOCHS)
 
     run.__name__ = f"one_sided_{window}_{ranks}"
@@ -217,6 +222,8 @@ for ranks_ in (2, 4):
 @test
 def one_sided_loss(lab):
     """Reads, writes and atomic operations at 1 % loss."""
+    lab.program("omx_mpi_one_sided")
+    windows_needed()
     lab.lossy()
     require_lines(finish(lab.mpirun(2, *WINDOWS["rdma"], lab.program("omx_mpi_one_sided"), 40)), EPOCHS)
     lab.lost_some()
@@ -338,7 +345,7 @@ def parameter_file(lab):
         named = {"OMPI_MCA_mca_base_param_files": file}
         # Open MPI 5 has no --tune.
         ways = ((["--tune", file], {}) if open_mpi_major() < 5 else ([], named)), ([], named)
-        for program, (options, settings) in zip(programs, ways):
+        for program, (options, settings) in zip(programs if open_mpi_major() < 5 else programs[:1], ways):
             out = finish(lab.plain_mpirun(*options, program, FI_PROVIDER_PATH="", **settings))
             if "component cm selected" not in out or not ("truncate ok" in out or "requests ok" in out):
                 raise Failure(f"not over libfabric: {out[-1500:]}")
@@ -406,7 +413,8 @@ def python_test(ranks, lossy):
         out = finish(lab.mpirun(ranks, *WINDOWS["rdma"], PYTHON, "-B", pathlib.Path(__file__).with_name("calls.py")))
         if lossy:
             lab.lost_some()
-        require_lines(out, [f"{ranks} ranks: point_to_point persistent_probed_and_cancelled objects layouts collectives windows "
+        windows = "windows " if open_mpi_major() < 5 else ""
+        require_lines(out, [f"{ranks} ranks: point_to_point persistent_probed_and_cancelled objects layouts collectives {windows}"
                             "communicators"])
 
     run.__name__ = f"python_{ranks}{'_loss' if lossy else ''}"
