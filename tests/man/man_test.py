@@ -70,6 +70,23 @@ def commands():
         yield from (f"{page.name} says {o}, which there is not" for o in sorted(said - there))
 
 
+def programs_1x():
+    """Compares the pages of the programs of Open-MX 1.x, which are links to omx, with their help."""
+    names = re.findall(r'\{"(omx\w+)", parity_', (SOURCE / "tools/parity/programs.cc").read_text())
+    if not names:
+        yield "tools/parity/programs.cc: no programs found"
+    for name in names:
+        page = MAN / "man1" / f"{name}.1"
+        if not page.exists():
+            yield f"{name} has no page"
+            continue
+        help_text = subprocess.run([pathlib.Path(OMX).parent / name, "-h"], capture_output=True, text=True).stderr
+        there = set(re.findall(r"^ (-\w)\b", help_text, re.M)) | {"-h"}
+        said = page_options(page)
+        yield from (f"{page.name} does not mention {o}" for o in sorted(there - said))
+        yield from (f"{page.name} says {o}, which there is not" for o in sorted(said - there))
+
+
 def daemon():
     if not OMXD:
         return
@@ -121,7 +138,7 @@ def references():
 
 
 def main():
-    checks = [lint, commands, daemon, policy_keys, functions, settings, references]
+    checks = [lint, commands, programs_1x, daemon, policy_keys, functions, settings, references]
     failed = 0
     for check in checks:
         problems = list(check())
