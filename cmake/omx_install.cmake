@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Says what `cmake --install` installs, and the files by which other builds find it: pkg-config files
 # (open-mx.pc, and myriexpress.pc for programs that look for MX) and a CMake package (find_package(open-mx),
-# target open-mx::myriexpress). Components are the Debian packages of omx_package.cmake.
+# target open-mx::myriexpress). Each component is a Debian package (debian/rules).
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev
@@ -68,7 +68,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/" DESTINATION "${share_dir}/ex
 install(FILES "${PROJECT_SOURCE_DIR}/examples/open-mx.conf" "${PROJECT_SOURCE_DIR}/examples/peers"
   DESTINATION "${share_dir}/examples" COMPONENT library)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/wireshark/" DESTINATION "${share_dir}/wireshark" COMPONENT tools)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/lab/" DESTINATION "${share_dir}/lab" USE_SOURCE_PERMISSIONS COMPONENT tools
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/lab/" DESTINATION "${share_dir}/lab" USE_SOURCE_PERMISSIONS COMPONENT lab
   PATTERN "__pycache__" EXCLUDE)
 
 include(omx_broker_install)

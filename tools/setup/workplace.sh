@@ -56,6 +56,6 @@ omx_sources() {
     git -c safe.directory='*' -C "$1" ls-files -z | (cd "$1" && xargs -0 sh -c 'for file; do [ -e "$file" ] && printf "%s\0" "$file"; done' sh) |
       tar -C "$1" --null --no-recursion -T - -cf - | tar -C "$2" -xf -
   else
-    tar -C "$1" --exclude=./build --exclude=__pycache__ -cf - . | tar -C "$2" -xf -
+    tar -C "$1" --exclude=./build --exclude=./.git --exclude=__pycache__ -cf - . | tar -C "$2" -xf -
   fi
 }
