@@ -9,6 +9,7 @@ import sys
 
 from . import broker, door, enter, faultcli, holder, kernel, mpicli, registry, wire
 from .errors import EXIT_FAILED, EXIT_LAB, EXIT_UNABLE, EXIT_USAGE, LabError
+from .vm import vmcli
 
 DESCRIPTION = """\
 Hosts as network namespaces, joined by virtual cables, on this machine only.
@@ -117,6 +118,7 @@ def make_parser():
     mpicli.add_command(command, add_name, default_name())
     broker.add_command(command, add_name, default_name())
     faultcli.add_commands(command, add_name, default_name())
+    vmcli.add_commands(command("vm", "hosts as virtual machines: lab vm --help"), add_name)
     return parser
 
 
@@ -208,8 +210,8 @@ def do_list(_options, _script):
     return 0
 
 
-def do_rsh_agent(arguments, script):
-    """Runs as an Open MPI plm_rsh_agent: --mca plm_rsh_agent '/path/lab rsh-agent'."""
+def split_rsh(arguments):
+    """Returns the host and the command of a command line as for rsh."""
     rest = list(arguments)
     while rest and rest[0].startswith("-"):
         option = rest.pop(0)
@@ -218,7 +220,13 @@ def do_rsh_agent(arguments, script):
     if len(rest) < 2:
         raise LabError("rsh-agent needs a host and a command: "
                        "lab rsh-agent [options] HOST CMD...", EXIT_USAGE)
-    name, command = rest[0].rpartition("@")[2], ["bash", "-c", " ".join(rest[1:])]
+    return rest[0].rpartition("@")[2], " ".join(rest[1:])
+
+
+def do_rsh_agent(arguments, script):
+    """Runs as an Open MPI plm_rsh_agent: --mca plm_rsh_agent '/path/lab rsh-agent'."""
+    name, line = split_rsh(arguments)
+    command = ["bash", "-c", line]
     if door.VARIABLE in os.environ:
         return door.knock(os.environ[door.VARIABLE], name, command)
     lab = registry.find(default_name())
@@ -246,6 +254,7 @@ def do_broker(options, script):
 COMMANDS = {
     "up": do_up, "run": do_run, "exec": do_exec, "down": do_down, "list": do_list, "mpirun": do_mpirun,
     "broker": do_broker,
+    "vm": vmcli.run,
     **faultcli.COMMANDS,
 }
 STARTS_A_COMMAND = ("run", "exec", "mpirun", "rsh-agent")
@@ -256,11 +265,13 @@ def main(script, arguments):
     try:
         if command == "rsh-agent":
             return do_rsh_agent(arguments[1:], script)
+        if arguments[:2] == ["vm", "rsh-agent"]:
+            return vmcli.do_rsh_agent(arguments[2:], script, split_rsh)
         # Everything behind -- belongs to CMD.
         split = arguments.index("--") if "--" in arguments else len(arguments)
         options = make_parser().parse_args(arguments[:split])
         options.argv = arguments[split + 1:]
-        if options.argv and options.command not in STARTS_A_COMMAND:
+        if options.argv and options.command not in (*STARTS_A_COMMAND, "vm"):
             raise LabError(f"{options.command} takes no command", EXIT_USAGE)
         return COMMANDS[options.command](options, script)
     except LabError as error:

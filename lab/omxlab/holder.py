@@ -26,8 +26,17 @@ from . import kernel, wire
 from .errors import EXIT_FAILED, EXIT_UNABLE, LabError, unable
 
 STATE_FD = 100  # the descriptor where the holder keeps its description; higher than all that it opens before
-STATE_NAME = "open-mx-lab"
-PROCESS_NAME = "omx-lab"
+
+
+class Kind:
+    """What tells the holders of one kind of lab from those of another, and from other processes."""
+
+    def __init__(self, process_name, state_name):
+        self.process_name = process_name
+        self.state_name = state_name
+
+
+NAMESPACES = Kind("omx-lab", "open-mx-lab")
 
 # Evaluated before an ordinary user becomes root of a namespace of their own.
 CALLER_IS_ROOT = os.geteuid() == 0
@@ -64,14 +73,14 @@ def describe(name, mtus, topology, family="ipv4", queues=1, cables=1, rate=None,
             "cables": cables, "rate": None if long else rate, "long": long}
 
 
-def start(lab, die_with_caller):
+def start(lab, die_with_caller, kind=NAMESPACES, builder=None):
     """Builds the lab and returns the holder's process id.
 
     The caller is moved to the edge of the lab: its next children start in the lab's PID namespace.
     """
     if shutil.which("ip") is None:
         raise unable("the lab needs the program ip: install the package iproute2")
-    lock = claim_name(lab["name"])
+    lock = claim_name(lab["name"], kind)
     detach_namespaces()
     ready_read, ready_write = os.pipe()
     alive_read, alive_write = os.pipe()
@@ -79,7 +88,7 @@ def start(lab, die_with_caller):
     if holder == 0:
         os.close(ready_read)
         os.close(alive_write)
-        hold(lab, lock, ready_write, alive_read, die_with_caller)
+        hold(lab, lock, ready_write, alive_read, die_with_caller, kind, builder or build)
     os.close(ready_write)
     os.close(alive_read)
     lock.close()
@@ -95,7 +104,7 @@ def start(lab, die_with_caller):
     return holder
 
 
-def claim_name(name):
+def claim_name(name, kind):
     """Claims the lab's name by an abstract socket, a lock that cannot outlive its owner.
 
     The PID namespace is part of the name, because labs are visible per PID namespace.
@@ -103,7 +112,7 @@ def claim_name(name):
     lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     space = os.stat("/proc/self/ns/pid").st_ino
     try:
-        lock.bind(f"\0open-mx-lab/{os.geteuid()}/{space}/{name}")
+        lock.bind(f"\0{kind.state_name}/{os.geteuid()}/{space}/{name}")
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise
@@ -149,22 +158,24 @@ def write_file(path, text):
         out.write(text)
 
 
-def hold(lab, lock, ready, alive, die_with_caller):
+def hold(lab, lock, ready, alive, die_with_caller, kind, builder):
     """Runs the holder. Never returns, whatever happens."""
     try:
-        if die_with_caller:
-            kernel.die_with_parent(signal.SIGKILL)
+        # A caller that is killed before the lab is complete takes it along in any case.
+        kernel.die_with_parent(signal.SIGKILL)
         # A blocked signal reaches process 1 even without a handler.
         signal.pthread_sigmask(signal.SIG_SETMASK, {signal.SIGCHLD, signal.SIGTERM})
         os.setsid()
         forget_caller_files({ready, alive, lock.fileno()})
-        answer = build_and_answer(lab)
+        answer = build_and_answer(lab, builder)
         # A caller that ended meanwhile closed its end of the pipe. For `run` this also covers an end before
         # die_with_parent() took effect.
         if select.select([alive], [], [], 0)[0]:
             return
         if answer == "ok":
-            publish(lab)
+            if not die_with_caller:
+                kernel.outlive_parent()
+            publish(lab, kind)
         os.write(ready, answer.encode())
         os.close(ready)
         if answer != "ok":
@@ -175,9 +186,9 @@ def hold(lab, lock, ready, alive, die_with_caller):
         os._exit(0)
 
 
-def build_and_answer(lab):
+def build_and_answer(lab, builder):
     try:
-        build(lab)
+        builder(lab)
         return "ok"
     except LabError as error:
         return f"{error.status} {error}"
@@ -208,24 +219,17 @@ def reap_orphans():
         pass
 
 
-def publish(lab):
-    state = os.memfd_create(STATE_NAME)
+def publish(lab, kind):
+    state = os.memfd_create(kind.state_name)
     os.write(state, json.dumps(lab).encode())
     os.dup2(state, STATE_FD, inheritable=False)
     os.close(state)
     # Last of all, because a process of this name stands for a complete lab.
-    kernel.set_process_name(PROCESS_NAME)
+    kernel.set_process_name(kind.process_name)
 
 
 def build(lab):
-    try:
-        kernel.unshare(kernel.CLONE_NEWNS)
-        # Slave: later mounts outside are seen inside, but not the other way round.
-        kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_SLAVE)
-        kernel.mount("proc", "/proc", "proc",
-                     kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
-    except PermissionError as error:
-        raise forbidden(error) from None
+    make_mounts()
     for host in lab["hosts"]:
         host["net"] = make_network(host["ip6"])
     routes_ip6 = lab["router"] and lab["hosts"][0]["ip6"]
@@ -243,6 +247,18 @@ def build(lab):
             wait_for_carrier(host["port"])  # the holder still is in the switch
     if lab["long"]:
         wire.carry(lab["long"], [host["port"] for host in lab["hosts"]], max(host["mtu"] for host in lab["hosts"]))
+
+
+def make_mounts():
+    """Moves the holder into a mount namespace of its own, whose /proc is that of its PID namespace."""
+    try:
+        kernel.unshare(kernel.CLONE_NEWNS)
+        # Slave: later mounts outside are seen inside, but not the other way round.
+        kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_SLAVE)
+        kernel.mount("proc", "/proc", "proc",
+                     kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
+    except PermissionError as error:
+        raise forbidden(error) from None
 
 
 def make_network(with_ip6):

@@ -53,6 +53,10 @@ def die_with_parent(signal_number):
     check(libc.prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(signal_number), 0, 0, 0), "prctl")
 
 
+def outlive_parent():
+    check(libc.prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(0), 0, 0, 0), "prctl")
+
+
 def set_process_name(name):
     check(libc.prctl(PR_SET_NAME, ctypes.c_char_p(name.encode()), 0, 0, 0), "prctl")
 

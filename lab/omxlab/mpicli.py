@@ -77,13 +77,13 @@ def find_provider(script, environment):
     return None
 
 
-def command_line(lab, options, script, environment):
+def command_line(lab, options, script, environment, agent):
     hosts = list(lab.hosts)
     ranks = options.ranks or len(hosts)
     slots = -(-ranks // len(hosts))
     line = [
         "mpirun.openmpi" if shutil.which("mpirun.openmpi") else "mpirun", "--allow-run-as-root",
-        "--mca", "orte_keep_fqdn_hostnames", "1", "--mca", "plm_rsh_agent", f"{script} rsh-agent",
+        "--mca", "orte_keep_fqdn_hostnames", "1", "--mca", "plm_rsh_agent", f"{script} {agent}",
         "--mca", "oob_tcp_if_include", options.control,
         # Private to each host, and removed with it. Open MPI 5 takes it from the environment (prepare).
         "--mca", "orte_tmpdir_base", "/dev/shm",
@@ -106,7 +106,7 @@ def command_line(lab, options, script, environment):
     return line + options.argv
 
 
-def prepare(lab, options, script):
+def prepare(lab, options, script, agent="rsh-agent"):
     """Returns the command line, for the first host."""
     if not options.argv:
         raise LabError("mpirun needs a program: lab mpirun [options] -- PROGRAM...", EXIT_USAGE)
@@ -116,4 +116,4 @@ def prepare(lab, options, script):
         raise LabError("Open MPI is missing: apt-get install openmpi-bin", EXIT_UNABLE)
     # Jobs of two labs would otherwise take the same folder in /tmp: hosts and numbers of processes are the same.
     os.environ.setdefault("PRTE_MCA_prte_tmpdir_base", "/dev/shm")
-    return command_line(lab, options, script, os.environ)
+    return command_line(lab, options, script, os.environ, agent)

@@ -10,7 +10,7 @@ import select
 import signal
 
 from .errors import LabError
-from .holder import PROCESS_NAME, STATE_FD, STATE_NAME
+from .holder import NAMESPACES, STATE_FD
 
 
 class Lab:
@@ -36,27 +36,27 @@ class Lab:
         return f"/proc/{self.pid}/fd/{fd}"
 
 
-def running():
-    """Returns all visible labs of this user, the outermost first."""
+def running(kind=NAMESPACES):
+    """Returns all visible labs of this user and kind, the outermost first."""
     labs = []
     for entry in os.listdir("/proc"):
         if entry.isdigit():
-            lab = read_holder(int(entry))
+            lab = read_holder(int(entry), kind)
             if lab is not None:
                 labs.append(lab)
     return sorted(labs, key=lambda lab: (lab.depth, lab.name))
 
 
-def read_holder(pid):
+def read_holder(pid, kind):
     try:
         with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as comm:
-            if comm.read().strip() != PROCESS_NAME:
+            if comm.read().strip() != kind.process_name:
                 return None
         # Another user's lab is not to be entered or trusted.
         if os.stat(f"/proc/{pid}").st_uid != os.geteuid():
             return None
         path = f"/proc/{pid}/fd/{STATE_FD}"
-        if not os.readlink(path).startswith(f"/memfd:{STATE_NAME} "):
+        if not os.readlink(path).startswith(f"/memfd:{kind.state_name} "):
             return None
         with open(path, encoding="utf-8") as state:
             description = json.load(state)
@@ -74,16 +74,16 @@ def pid_depth(pid):
     return 1
 
 
-def find(name):
-    labs = running()
+def find(name, kind=NAMESPACES, command="lab up"):
+    labs = running(kind)
     for lab in labs:
         if lab.name == name:
             return lab
     names = " ".join(lab.name for lab in labs)
     if names:
         raise LabError(f"no lab named {name} is up: choose one of {names} with --name, "
-                       f"or start it with: lab up --name {name}")
-    raise LabError(f"no lab named {name} is up: start it with: lab up --name {name}")
+                       f"or start it with: {command} --name {name}")
+    raise LabError(f"no lab named {name} is up: start it with: {command} --name {name}")
 
 
 def end(lab, timeout_s=10):
