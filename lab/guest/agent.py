@@ -58,7 +58,7 @@ def machine_set_up(config):
     with open("/etc/hosts", "w", encoding="ascii") as hosts:
         hosts.write("127.0.0.1 localhost\n")
         for host in config["hosts"]:
-            hosts.write(f"{host['ip']} {host['name']}\n")
+            hosts.write(f"{host['ip']} {host['name']}\n{host['ip6']} {host['name']}\n")
 
 
 def drivers_load():

@@ -60,7 +60,11 @@ class Kernel:
         self.root = root
         self.modules = modules_folder(root)
         self.release = os.listdir(self.modules)[0]
-        self.image = os.path.join(root, "boot", f"vmlinuz-{self.release}")
+        # Later releases have it beside the modules.
+        places = (os.path.join(root, "boot", f"vmlinuz-{self.release}"), os.path.join(self.modules, self.release, "vmlinuz"))
+        self.image = next((place for place in places if os.path.exists(place)), None)
+        if self.image is None:
+            raise unable(f"there is no kernel in {root}: remove that folder, or choose another --kernel")
 
 
 def cache_folder():
@@ -123,15 +127,27 @@ def find_kernel(suite=None):
         guest_tools()
         with locked() as folder:
             if not os.path.exists(root):
-                # The package of this name stands for the newest kernel.
                 suites = [suite.removesuffix("-backports"), suite] if suite.endswith("-backports") else [suite]
-                newest = apt(folder, suites, "apt-cache", "show", f"linux-image-amd64/{suite}"
-                             if len(suites) > 1 else "linux-image-amd64")
-                image = re.search(r"^Depends: .*?(linux-image-\S+-amd64)", newest, re.MULTILINE)
-                if not image:
-                    raise unable(f"the release {suite} has no kernel for this machine: choose another --kernel")
-                unpack(folder, suites, [image.group(1)], root)
+                unpack(folder, suites, kernel_packages(folder, suites), root)
     return Kernel(root)
+
+
+def kernel_packages(folder, suites):
+    """Returns the packages of the newest kernel. The package without a version only names it."""
+    # Other suites, if any, come before the one that is meant.
+    name = f"linux-image-amd64/{suites[-1]}" if len(suites) > 1 else "linux-image-amd64"
+    image = needed(folder, suites, name, r"linux-image-[0-9]\S*-amd64")
+    if not image:
+        raise unable(f"Debian's release {suites[-1]} has no kernel for this machine: choose another --kernel")
+    # Later releases have the image and the modules in packages of their own.
+    return [image[0], *needed(folder, suites, image[0], r"linux-(?:binary|modules)-[0-9]\S*-amd64")]
+
+
+def needed(folder, suites, package, pattern):
+    """Returns the packages of such names that a package depends on."""
+    shown = apt(folder, suites, "apt-cache", "show", package)
+    depends = re.search(r"^Depends: (.*)$", shown, re.MULTILINE)  # the first is the version that apt would install
+    return re.findall(pattern, depends.group(1)) if depends else []
 
 
 def guest_tools():
@@ -163,12 +179,14 @@ def unpack(folder, suites, packages, target):
         for package in sorted(os.listdir(work)):
             if package.endswith(".deb"):
                 call(["dpkg-deb", "-x", os.path.join(work, package), root], work)
-        if os.path.isdir(modules_folder(root)):
+        if any(package.startswith("linux-image-") for package in packages):
             index_modules(root)
         os.rename(root, target)
 
 
 def index_modules(root):
+    if not os.path.isdir(modules_folder(root)):
+        raise unable("the packages of that kernel have no modules: choose another --kernel")
     if not os.path.exists(os.path.join(root, "lib")):
         os.symlink("usr/lib", os.path.join(root, "lib"))  # where depmod looks
     for release in os.listdir(modules_folder(root)):

@@ -113,7 +113,7 @@ def lay_cables(lab):
 def boot(lab, host, qemu, kernel_files, accelerator):
     config = {
         "name": host["name"], "nics": host["nics"],
-        "hosts": [{key: other[key] for key in ("name", "ip", "control")} for other in lab["hosts"]],
+        "hosts": [{key: other[key] for key in ("name", "ip", "ip6", "control")} for other in lab["hosts"]],
         "control": {"mac": machine.CONTROL_MAC.format(host["number"]), "ip": host["control"], "port": CONTROL_PORT},
     }
     image = os.memfd_create("initramfs", 0)
