@@ -18,6 +18,7 @@ def info(guests):
 @feature("raw frames, every class, four tests")
 def raw(guests):
     perf(guests, {"OMX_UDP_BULK": "0"}, tests=ALL_TESTS)
+    perf(guests, {"OMX_UDP_BULK": "0"}, sizes=SHORT_SIZES, polls=True)
 
 
 @feature("raw frames, wire mode mxoe")

@@ -7,7 +7,8 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LAB = ROOT / "lab" / "lab"
 UNABLE = 77  # the lab's status for "this user or machine cannot do it"
-UP_TIMEOUT_S = 900  # the first start fetches packages
+BOOT_TIMEOUT_S = 600  # half a minute on a machine without other work
+UP_TIMEOUT_S = 1500  # the first start fetches packages
 QUIET = "LAB_", "OMX_"  # prefixes of variables that must not reach the guests by chance
 
 
@@ -28,7 +29,7 @@ class Guests:
         self.build = pathlib.Path(build) if build else None
 
     def __enter__(self):
-        done = self.do("up", *self.options, timeout=UP_TIMEOUT_S)
+        done = self.do("up", "--timeout", BOOT_TIMEOUT_S, *self.options, timeout=UP_TIMEOUT_S)
         if done.returncode == UNABLE:
             raise Unable(done.stderr.strip())
         if done.returncode:

@@ -15,40 +15,46 @@ def reason_of(model, name, result):
 
 def surprises(outcomes):
     """Returns what fails for no known reason."""
-    return [f"{model}: {name}: {result['why']}" for model, found in outcomes.items()
+    return [f"{model}: {name}: {result['why']}" for models in outcomes.values() for model, found in models.items()
             for name, result in found["results"].items()
             if result["outcome"] == "fails" and (model, name) not in KNOWN]
 
 
 def render(outcomes, features):
-    """Returns the table as Markdown, with a numbered reason for each cell that is not a plain `works`."""
-    models = list(outcomes)
-    facts = next((found["facts"] for found in outcomes.values() if found["facts"]), None) or {}
+    """Returns a table for each kernel as Markdown, with a numbered reason for each cell that is not a plain `works`."""
     reasons = []
-    lines = [
-        f"Written on {datetime.date.today()} by `./check --vm` (`tests/vm/matrix.py`): two guests of `lab vm` with Linux "
-        f"{facts.get('kernel', '?')}, on QEMU {facts.get('qemu', '?')}. All messages are checked byte by byte.", "",
-        "| | " + " | ".join(f"`{model}`" for model in models) + " |", "|---" * (len(models) + 1) + "|",
-        "| driver in Linux | " + " | ".join(f"`{(outcomes[model]['facts'] or {}).get('driver', '?')}`" for model in models) + " |",
-    ]
-    for feature in features:
-        cells = []
-        for model in models:
-            result = outcomes[model]["results"].get(feature.name)
-            if result is None:
-                cells.append("not tried")
-                continue
-            why = reason_of(model, feature.name, result)
-            if why:
-                if why not in reasons:
-                    reasons.append(why)
-                cells.append(f"{result['outcome']} ({reasons.index(why) + 1})")
-            else:
-                cells.append(result["outcome"])
-        lines.append(f"| {feature.title} | " + " | ".join(cells) + " |")
+    lines = [f"Written on {datetime.date.today()} by `tests/vm/matrix.py`, from two guests of `lab vm`. Every message was checked "
+             "byte by byte."]
+    for models in outcomes.values():
+        lines += ["", *kernel_table(models, features, reasons)]
     lines.append("")
     lines += [f"{number}. {reason}" for number, reason in enumerate(map(one_line, reasons), start=1)]
     return "\n".join(lines)
+
+
+def kernel_table(models, features, reasons):
+    facts = next((found["facts"] for found in models.values() if found["facts"]), None) or {}
+    drivers = [f"`{(found['facts'] or {}).get('driver', '?')}`" for found in models.values()]
+    lines = [f"Linux {facts.get('kernel', '?')}, QEMU {facts.get('qemu', '?')}:", "",
+             "| | " + " | ".join(f"`{model}`" for model in models) + " |", "|---" * (len(models) + 1) + "|",
+             "| driver | " + " | ".join(drivers) + " |"]
+    for feature in features:
+        results = {model: found["results"].get(feature.name) for model, found in models.items()}
+        if any(results.values()):
+            cells = [cell(model, feature.name, result, reasons) for model, result in results.items()]
+            lines.append(f"| {feature.title} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def cell(model, name, result, reasons):
+    if result is None:
+        return "not tried"
+    why = reason_of(model, name, result)
+    if not why:
+        return result["outcome"]
+    if why not in reasons:
+        reasons.append(why)
+    return f"{result['outcome']} ({reasons.index(why) + 1})"
 
 
 def one_line(text):

@@ -12,6 +12,7 @@ NOBODY = 65534
 READY_S = 60  # until a program has started in a guest, on a machine with other work
 SIZES = "0,8,128,1K,4K,32K,64K,1M"  # of every class: tiny, small, medium, by GSO batches, rendezvous
 SHORT_SIZES = "8,4K,256K"
+ASLEEP = {"OMX_SPIN_US": "0"}
 FEATURES = []
 
 
@@ -87,9 +88,12 @@ class Moved:
         return count(self.counters, name)
 
 
-def perf(guests, env=None, sizes=SIZES, interface="eth0", tests=("pingpong",), user=None, seconds=0.3, limit=150, peer=None):
-    """Moves messages of these sizes between the guests, every byte checked."""
-    env = {"OMX_INTERFACES": interface, **(env or {})}
+def perf(guests, env=None, sizes=SIZES, interface="eth0", tests=("pingpong",), user=None, seconds=0.3, limit=150, peer=None, polls=False):
+    """Moves messages of these sizes between the guests, every byte checked.
+
+    Both ends sleep while they wait, unless they are to poll. A poll would take the processor that the other guest needs.
+    """
+    env = {"OMX_INTERFACES": interface, **({} if polls else ASLEEP), **(env or {})}
     server = guests.start("h1", "exec omx perf --timeout 60", env, user)
     moved = Moved()
     try:
@@ -98,7 +102,7 @@ def perf(guests, env=None, sizes=SIZES, interface="eth0", tests=("pingpong",), u
         for test in tests:
             chosen = "8" if test == "rate" else sizes
             status, client = guests.run(
-                "h2", f"exec omx perf {peer} --test {test} --sizes {chosen} --max-time {seconds} --verify --timeout 60",
+                "h2", f"exec omx perf {peer} --test {test} --sizes {chosen} --max-time {seconds} --verify --timeout 60{'' if polls else ' --wait'}",
                 env, limit, user)
             moved.said += client
             if status:
@@ -117,12 +121,12 @@ class Soak:
 
     def __init__(self, guests, env=None, interface="eth0", messages=None):
         self.guests = guests
-        full = {"OMX_INTERFACES": interface, "OMX_PEER_TIMEOUT_MS": "60000", **(env or {})}
+        full = {"OMX_INTERFACES": interface, "OMX_PEER_TIMEOUT_MS": "60000", **ASLEEP, **(env or {})}
         macs = {host: mac_of(guests, host, interface.split(",")[0]) for host in BOTH}
         how = f"--messages {messages}" if messages else "--until-told"
         self.processes = {}
         for host, peer in (("h1", "h2"), ("h2", "h1")):
-            line = f"exec omx_soak --endpoint 0 --peer {macs[peer]} --peer-endpoint 0 --connect-s 60 --max-length 262144 {how}"
+            line = f"exec omx_soak --endpoint 0 --peer {macs[peer]} --peer-endpoint 0 --connect-s 60 --max-length 262144 --wait {how}"
             self.processes[host] = guests.start(host, line, full)
 
     def __enter__(self):

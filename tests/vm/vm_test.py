@@ -3,6 +3,7 @@
 """Tests of `lab vm` with one model of a NIC.  Usage: vm_test.py [--bin BUILD].  Exit status 77: no guests can be had."""
 import argparse
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -101,6 +102,19 @@ def perf__every_byte_checked(guests):
     guests.good("h2", "omx perf h1 --sizes 8,4K,256K --max-time 0.5 --verify", timeout=120)
     server.terminate()
     server.communicate(timeout=30)
+
+
+@test
+def mpirun__a_rank_on_each_guest(guests):
+    provider = guests.build and guests.build / "lib/libfabric"
+    if not provider or not provider.exists() or not shutil.which("NPopenmpi"):
+        return
+    argv = guests.argv("mpirun", "--provider-path", provider, "-n", "2", "--", "NPopenmpi", "-l", "8", "-u", "8")
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=300, check=False, env=guests.environment({"OMX_VERBOSE": "1"}))
+    for words in ("0: h1", "1: h2", "8 bytes", "messages by raw frames"):
+        if done.returncode or words not in done.stdout:
+            raise Failure(f"status {done.returncode}, without {words!r}: {done.stdout.strip()[-500:]}")
 
 
 @test

@@ -4,18 +4,20 @@ from ..errors import EXIT_USAGE, LabError
 
 
 class Model:
-    """A NIC: QEMU's name of the device, the driver in the guest, and whether queues can be asked for."""
+    """A NIC: QEMU's name of the device with its options, the driver in the guest, and whether queues can be asked for."""
 
-    def __init__(self, device, driver, queues=False):
+    def __init__(self, device, driver, queues=False, options=""):
         self.device = device
         self.driver = driver
         self.queues = queues
+        self.options = options
 
 
 MODELS = {
     "e1000e": Model("e1000e", "e1000e"),
     "igb": Model("igb", "igb"),
-    "virtio-net": Model("virtio-net-pci", "virtio_net", queues=True),
+    # The driver gives its memory to programs (AF_XDP zero-copy) only if the device goes by the kernel's DMA interface.
+    "virtio-net": Model("virtio-net-pci", "virtio_net", queues=True, options=",iommu_platform=on"),
     "vmxnet3": Model("vmxnet3", "vmxnet3"),
     "e1000": Model("e1000", "e1000"),
     "rtl8139": Model("rtl8139", "8139cp"),
@@ -62,4 +64,4 @@ def device(lab, host, cable):
     model = MODELS[lab["nics"][cable]]
     queues = f",mq=on,vectors={2 * lab['queues'] + 2}" if uses_queues(lab, cable) else ""
     nic = host["nics"][cable]
-    return f"{model.device},netdev=net{cable},id=nic{cable},mac={nic['mac']},bus=port{cable},romfile={queues}"
+    return f"{model.device},netdev=net{cable},id=nic{cable},mac={nic['mac']},bus=port{cable},romfile={queues}{model.options}"
