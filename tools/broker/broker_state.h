@@ -20,7 +20,8 @@
 
 namespace omx::broker {
 
-// The memory of a data socket's send buffer that counts as its user's. The kernel charges up to twice the size.
+// The memory of a data socket's send buffer that counts as its user's. The kernel charges up to twice the
+// size.
 inline constexpr std::uint64_t kSendBytes = std::uint64_t{2} * link::kSocketBuffer;
 
 // Is told the names that the network gives.
