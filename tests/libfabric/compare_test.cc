@@ -309,8 +309,8 @@ std::vector<Question> order_questions() {
                     size_text(i.ep_attr->max_order_waw_size);
            }),
       WISH(ep_attr->max_order_waw_size = 1 << 20, "longer accesses are fetched, and need not keep an order"),
-      WISH(tx_attr->comp_order = FI_ORDER_STRICT),
-      WISH(rx_attr->comp_order = FI_ORDER_STRICT),
+      wish("tx_attr->comp_order = FI_ORDER_STRICT", [](fi_info& i) { i.tx_attr->comp_order = 0x1FF; }),
+      wish("rx_attr->comp_order = FI_ORDER_STRICT", [](fi_info& i) { i.rx_attr->comp_order = 0x1FF; }),
       WISH(tx_attr->op_flags = FI_COMPLETION | FI_INJECT),
       WISH(tx_attr->op_flags = FI_INJECT_COMPLETE),
       WISH(tx_attr->op_flags = FI_TRANSMIT_COMPLETE),
