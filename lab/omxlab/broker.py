@@ -53,7 +53,7 @@ def start(lab, script, policy=None):
     for host in lab.hosts:
         # The shell ends, so that the broker belongs to the host and ends with it.
         line = (f"[ ! -S {SOCKET} ] || exit 0; mkdir -p {FOLDER} && cat > {POLICY} && "
-                f"{{ setsid {omxd} --config {POLICY} --socket {SOCKET} > {LOG} 2>&1 < /dev/null & }}; "
+                f": > {LOG} && {{ setsid {omxd} --config {POLICY} --socket {SOCKET} > {LOG} 2>&1 < /dev/null & }}; "
                 f"for i in $(seq {PATIENCE_S * 50}); do grep -q serving {LOG} && exit 0; "
                 f"kill -0 $! 2>/dev/null || break; sleep 0.02; done; cat {LOG} >&2; exit 1")
         done = subprocess.run([script, "exec", "--name", lab.name, host, "--", "sh", "-c", line], input=text, text=True,

@@ -55,7 +55,7 @@ def add_command(command, add_name, default_name):
                      help=f"where {PROVIDER} is (default: $FI_PROVIDER_PATH, the build or installation "
                           "that this lab belongs to, else where libfabric looks by itself)")
     sub.add_argument("--user", type=parse_user, metavar="UID",
-                     help="the job of this ordinary user, without any capability: Open-MX goes by UDP then")
+                     help="the job of this ordinary user, without any capability: Open-MX goes by UDP then, unless --broker is given")
     sub.add_argument("--broker", action="store_true",
                      help="start the broker on each host, which gives that user raw frames")
     sub.add_argument("--control", metavar="IFACE", default="eth0",

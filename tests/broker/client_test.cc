@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "tests/support/test_network.h"
 #include "tools/broker/disposal.h"
+#include "tools/broker/spare_maps.h"
 
 namespace omx::broker {
 namespace {
@@ -133,6 +135,22 @@ class SlowSockets {
 std::size_t threads() {
   const std::filesystem::directory_iterator tasks("/proc/self/task");
   return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+TEST(SpareMaps, take__those_of_the_user_only) {
+  SpareMaps maps;
+  EXPECT_FALSE(maps.take(1000).open());
+  maps.put(1000, OwnFd(::dup(0)));
+  EXPECT_FALSE(maps.take(1001).open());
+  EXPECT_TRUE(maps.take(1000).open());
+  EXPECT_FALSE(maps.take(1000).open());
+  EXPECT_EQ(maps.size(), 0U);
+}
+
+TEST(SpareMaps, put__the_oldest_goes_when_there_are_too_many) {
+  SpareMaps maps;
+  for (std::size_t i = 0; i < SpareMaps::kMost + 10; i++) maps.put(static_cast<uid_t>(i), OwnFd());
+  EXPECT_EQ(maps.size(), SpareMaps::kMost);
 }
 
 TEST(Disposal, many_slow_connections__take_few_threads) {

@@ -17,6 +17,7 @@
 #include "tools/broker/quota.h"
 #include "tools/broker/rates.h"
 #include "tools/broker/served_board.h"
+#include "tools/broker/spare_maps.h"
 
 namespace omx::broker {
 
@@ -45,9 +46,7 @@ struct BrokerState {
   std::map<uid_t, Pace> paces;
   std::map<uid_t, User> accounts_seen;  // of users that asked, as the databases have them
   Pace lookups;                         // in the databases
-  // Maps whose sockets are closed, for the next endpoints of the same user. A process may keep one mapped for
-  // ever, so a new one for each endpoint would let a user take memory without limit.
-  std::map<uid_t, std::vector<OwnFd>> spare_classes;
+  SpareMaps spare_classes;
   Rates rates{maps};
 
   ServedBoard* board_named(const std::string& name) const {

@@ -27,7 +27,8 @@ struct Client {
   std::uint64_t started = 0;             // start time of the process
   std::int64_t since = 0;                // when it connected
   bool asked = false;                    // it has made a request
-  bool paused = false;                   // it is not read, because its user asks too much
+  bool paused = false;                   // it is not read, because its user asks too much or is not known yet
+  bool known = false;                    // the account of its user has been looked up
   unsigned questions = 0;                // for names
   std::optional<std::uint32_t> listens;  // number of the board whose names it is told
 };

@@ -60,7 +60,8 @@ int serve(Policy policy, const std::string& file) {
   service = &loop;
   if (auto opened = loop.open(); !opened) return failed(opened.error());
   service_manager_tell("READY=1");
-  omx::log(LogLevel::summary, "serving {} boards", (*up)->boards.size());
+  const std::size_t boards = (*up)->boards.size();
+  omx::log(LogLevel::summary, "serving {} board{}", boards, boards == 1 ? "" : "s");
   loop.run();
   service_manager_tell("STOPPING=1");
   if (const std::size_t open = broker_take_down(**up))
@@ -92,6 +93,9 @@ int main(int argc, char** argv) {
   if (!policy) return failed(policy.error(), kUsage);
   if (check) return 0;
   if (!socket.empty()) policy->socket.path = socket;
+  if (::geteuid() != 0 && (grants || clean))
+    return failed({1, fmt::format("{} needs root: sudo omxd {}", grants ? "--grants" : "--clean",
+                                  grants ? "--grants" : "--clean")});
   if (::geteuid() != 0)
     return failed(
         {1,

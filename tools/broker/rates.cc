@@ -37,7 +37,6 @@ Result<std::uint32_t> Rates::set(uid_t uid, std::uint64_t rate) {
   std::uint32_t number = 0;
   if (known != numbers_.end()) {
     number = known->second;
-    user_rate_read(maps_, number, limit);
   } else if (rate == 0) {
     return 0;
   } else {
@@ -50,6 +49,8 @@ Result<std::uint32_t> Rates::set(uid_t uid, std::uint64_t rate) {
                       kUsers - 1));
     numbers_[uid] = number;
   }
+  // Frames that were sent before still count, so that a user gains nothing by opening endpoints again.
+  user_rate_read(maps_, number, limit);
   limit.ns_per_kib = ns_per_kib(rate);
   limit.burst_ns = kBurstNs;
   user_rate_write(maps_, number, limit);

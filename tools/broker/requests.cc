@@ -188,10 +188,8 @@ Result<void> Requests::open(Client& client, const Request& request) {
 
 // Takes a map that the filters of an endpoint's sockets read.
 Result<OwnFd> Requests::classes_take(uid_t uid) {
-  std::vector<OwnFd>& spare = state_.spare_classes[uid];
-  if (spare.empty()) return classes_make();
-  OwnFd classes = std::move(spare.back());
-  spare.pop_back();
+  OwnFd classes = state_.spare_classes.take(uid);
+  if (!classes.open()) return classes_make();
   const Classes none;
   if (const int error = ebpf_array_write(classes.get(), 0, &none))
     return fail(link::kFailure, fmt::format("a BPF map cannot be cleared: {}", std::strerror(error)));
@@ -343,7 +341,7 @@ std::size_t Requests::kept_forget() {
     if (!living) continue;
     for (KeptSocket& socket : state_.grants.forget(board->plan().number, *living)) {
       state_.quota.give(socket.uid, {socket.endpoints, socket.bytes, 0, 1});
-      if (socket.classes.open()) state_.spare_classes[socket.uid].push_back(std::move(socket.classes));
+      if (socket.classes.open()) state_.spare_classes.put(socket.uid, std::move(socket.classes));
     }
   }
   return state_.grants.kept().size();

@@ -93,7 +93,7 @@ void ServedBoard::undo() {
 void ServedBoard::nic_hook_remove() const {
   const auto hook = egress_hook_find(nic_index());
   if (!hook || hook->program_id == 0) return;
-  if (sealed_sockets_live()) {
+  if (trusted_noted(shared_.maps) && sealed_sockets_live()) {
     log(LogLevel::summary, "the program stays at {}, because sockets of its trusted mode may be open",
         name());
     return;
@@ -119,6 +119,9 @@ Result<void> ServedBoard::hooks_set() const {
     const auto program = egress_program_load(shared_.maps, unmarked);
     done = program ? egress_hook_add(ifindex, program->get()) : tl::unexpected(program.error());
   };
+  if (plan_.mode == Mode::trusted)
+    if (const int error = trusted_note(shared_.maps))
+      return tl::unexpected(kernel_failure("note the trusted mode of " + name(), error));
   add(nic_index(), Unmarked::pass);
   if (!done || plan_.mode == Mode::trusted) return done;
   if (const int error = run_in(network_, [&] { add(state_.index, Unmarked::drop); }))

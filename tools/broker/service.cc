@@ -117,20 +117,22 @@ void Service::accept_some() {
 }
 
 // Adds what the databases know of a user. They may be slow, and a user may have many ids (/etc/subuid), so
-// that takes a part of the broker's time only. A user who comes when that is used up has no name this time.
-void Service::account_find(User& user) {
+// that takes a part of the broker's time only. Returns false when that is used up: the client waits then,
+// because limits of groups must hold.
+bool Service::account_find(User& user) {
   constexpr std::size_t kSeenMost = 65536;
   auto& seen = state_.accounts_seen;
   auto known = seen.find(user.uid);
   if (known == seen.end()) {
     const std::int64_t from = now_ns();
-    if (state_.lookups.readable_at() > from) return;
+    if (state_.lookups.readable_at() > from) return false;
     if (seen.size() >= kSeenMost) seen.clear();
     known = seen.emplace(user.uid, state_.accounts.user(user.uid)).first;
     state_.lookups.charge(from, now_ns() - from);
   }
   user.name = known->second.name;
   user.account_gids = known->second.gids;
+  return true;
 }
 
 bool Service::client_accept(OwnFd socket) {
@@ -141,7 +143,7 @@ bool Service::client_accept(OwnFd socket) {
   client->socket = std::move(socket);
   client->since = from;
   if (!client_identify(*client)) return false;
-  account_find(client->user);
+  client->known = account_find(client->user);
   const User& user = client->user;
   Pace& pace = state_.paces[user.uid];
   if (auto taken = state_.quota.take(user, {0, 0, 1}, state_.policy.limits_of(user)); !taken) {
@@ -156,8 +158,10 @@ bool Service::client_accept(OwnFd socket) {
   const int fd = client->socket.get();
   const ConnectionId id = client->id;
   pace.charge(from, now_ns() - from);
+  client->paused = !client->known;
+  const bool waits = client->paused;
   clients_[id] = std::move(client);
-  if (watch(fd, Source::client, id)) return true;
+  if (waits || watch(fd, Source::client, id)) return true;
   client_end(id);
   return false;
 }
@@ -290,7 +294,8 @@ void Service::due(std::int64_t now) {
   const std::int64_t patience = std::int64_t{state_.policy.request_timeout_ms} * 1'000'000;
   for (const auto& [id, client] : clients_) {
     if (!client->asked && now - client->since >= patience) silent.push_back(id);
-    if (client->paused && state_.paces[client->user.uid].readable_at() <= now)
+    if (client->paused && !client->known) client->known = account_find(client->user);
+    if (client->paused && client->known && state_.paces[client->user.uid].readable_at() <= now)
       client->paused = !watch(client->socket.get(), Source::client, id);
   }
   for (const ConnectionId id : silent) client_end(id);
@@ -312,7 +317,9 @@ std::int64_t Service::next_due(std::int64_t now) const {
   const std::int64_t patience = std::int64_t{state_.policy.request_timeout_ms} * 1'000'000;
   for (const auto& [id, client] : clients_) {
     if (!client->asked) next = std::min(next, client->since + patience);
-    if (const auto pace = state_.paces.find(client->user.uid); client->paused && pace != state_.paces.end())
+    if (client->paused && !client->known) next = std::min(next, state_.lookups.readable_at());
+    if (const auto pace = state_.paces.find(client->user.uid);
+        client->paused && client->known && pace != state_.paces.end())
       next = std::min(next, pace->second.readable_at());
   }
   return next == kNever ? kNever : std::max(next, now);

@@ -51,7 +51,7 @@ class Service {
   void event(std::uint64_t concerned);
   void accept_some();
   bool client_accept(OwnFd socket);
-  void account_find(User& user);
+  bool account_find(User& user);
   void listener_rest();
   void client_read(Client& client);
   void client_turn(Client& client);

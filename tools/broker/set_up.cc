@@ -30,13 +30,23 @@ std::uint64_t memory_quarter() {
          static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 4;
 }
 
+Result<GrantMaps> maps_of(const EgressHook& hook) {
+  const OwnFd program = link::bpf_by_id(BPF_PROG_GET_FD_BY_ID, hook.program_id);
+  return grant_maps_of(program.get());
+}
+
 // Revokes all grants that the program at an interface of this network knows.
 void grants_clear_at(std::uint32_t ifindex) {
   const auto hook = egress_hook_find(ifindex);
   if (!hook || hook->program_id == 0) return;
-  const OwnFd program = link::bpf_by_id(BPF_PROG_GET_FD_BY_ID, hook->program_id);
-  const auto maps = grant_maps_of(program.get());
+  const auto maps = maps_of(*hook);
   for (std::uint32_t slot = 0; maps && slot < kSlots; slot++) grant_clear(*maps, slot);
+}
+
+// Returns whether a socket may be open that the program at a NIC keeps silent.
+bool trusted_sockets_live(const EgressHook& hook) {
+  const auto maps = maps_of(hook);
+  return (!maps || trusted_noted(*maps)) && sealed_sockets_live();
 }
 
 bool report(const Result<void>& done) {
@@ -102,7 +112,7 @@ bool broker_clean(const Policy& policy) {
   for (const link::Interface& interface : interfaces) {
     const auto hook = egress_hook_find(interface.index);
     if (!hook || hook->program_id == 0) continue;
-    if (sealed_sockets_live()) {
+    if (trusted_sockets_live(*hook)) {
       log(LogLevel::error,
           "the broker's program stays at {}, because sockets of its trusted mode may be open, which it keeps "
           "silent; "

@@ -34,7 +34,7 @@ Unreached of_this_host(const UnreachedFacts& f) {
 
 // Returns what makes both programs use the same kind of link. With "auto" on both, the privileges decide.
 const char* link_remedy(const UnreachedFacts& f) {
-  return f.link == "auto" ? "set OMX_LINK=udp on both, or give both CAP_NET_RAW"
+  return f.link == "auto" ? "set OMX_LINK=udp on both, or give both CAP_NET_RAW or a broker (omx info)"
                           : "give both the same OMX_LINK";
 }
 

@@ -4,6 +4,9 @@
 
 #include <net/if.h>
 
+#include <atomic>
+#include <thread>
+
 #include "link/packet/packet_socket.h"
 #include "netdev/bpf_call.h"
 #include "sealed_fixture.h"
@@ -101,6 +104,23 @@ TEST_F(sealed_socket, another_broker__takes_over_and_replaces_the_program) {
   EXPECT_EQ(counters(sealed).frames, 2U);
   ASSERT_EQ(grant_clear(maps_, sealed.slot), 0);
   as_user([&] { EXPECT_EQ(send_frame(sealed.data, frame_from(kEndpoint, 39)), ENOBUFS); });
+}
+
+// A restarted broker replaces the programs while jobs send.
+TEST_F(sealed_socket, program_is_replaced__no_frame_is_lost) {
+  const Sealed sealed = open(kEndpoint);
+  std::atomic<bool> ends = false;
+  std::thread replacing([&] {
+    while (!ends) program_put(Place::macvlan);
+  });
+  as_user([&] {
+    const Bytes good = frame_from(kEndpoint, 39);
+    int refused = 0;
+    for (int i = 0; i < 20'000; i++) refused += send_frame(sealed.data, good) == 0 ? 0 : 1;
+    EXPECT_EQ(refused, 0);
+  });
+  ends = true;
+  replacing.join();
 }
 
 // Kernels before 6.6 have no other hook.

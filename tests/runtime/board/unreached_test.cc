@@ -91,7 +91,7 @@ TEST(unreached, by_udp__they_go_by_frames) {
 
 // OMX_LINK is the same already; only one of the programs may send raw frames.
 TEST(unreached, link_auto__the_remedy_is_a_link_for_both_or_the_capability) {
-  constexpr const char* kRemedy = "set OMX_LINK=udp on both, or give both CAP_NET_RAW";
+  constexpr const char* kRemedy = "set OMX_LINK=udp on both, or give both CAP_NET_RAW or a broker (omx info)";
   UnreachedFacts udp = by_udp(false);
   udp.link = "auto";
   udp.board_answers = true;

@@ -20,6 +20,7 @@ namespace {
 // From linux/bpf.h of Linux 6.6. Older headers lack them.
 constexpr std::uint32_t kTcxEgress = 47;       // BPF_TCX_EGRESS
 constexpr std::uint32_t kBeforeAll = 1U << 3;  // BPF_F_BEFORE, without a program to be before
+constexpr std::uint32_t kReplace = 1U << 2;    // BPF_F_REPLACE
 constexpr std::size_t kMostPrograms = 64;      // of a hook
 
 std::uint32_t program_id(int program) {
@@ -34,9 +35,10 @@ bool is_ours(std::uint32_t id) {
          std::string_view(info.name) == kEgressName;
 }
 
-// Returns 0 or errno.
-int program_call(bpf_cmd command, std::uint32_t ifindex, int program, std::uint32_t flags) {
+// Returns 0 or errno. `replaced` is the program that goes with kReplace.
+int program_call(bpf_cmd command, std::uint32_t ifindex, int program, std::uint32_t flags, int replaced = 0) {
   bpf_attr a{};
+  a.replace_bpf_fd = static_cast<std::uint32_t>(replaced);
   a.target_fd = ifindex;
   a.attach_bpf_fd = static_cast<std::uint32_t>(program);
   a.attach_type = kTcxEgress;
@@ -75,12 +77,17 @@ TcxHook tcx_find(std::uint32_t ifindex) {
 }
 
 Result<void> tcx_add(std::uint32_t ifindex, int program) {
-  const std::uint32_t former = tcx_find(ifindex).program_id;
+  const TcxHook hook = tcx_find(ifindex);
+  const std::uint32_t former = hook.program_id;
   if (former != 0 && former == program_id(program)) return {};
+  if (former != 0 && hook.first) {
+    const OwnFd old = link::bpf_by_id(BPF_PROG_GET_FD_BY_ID, former);
+    if (old.open() && program_call(BPF_PROG_ATTACH, ifindex, program, kReplace, old.get()) == 0) return {};
+  }
   if (const int error = program_call(BPF_PROG_ATTACH, ifindex, program, kBeforeAll))
     return tl::unexpected(kernel_failure(
         fmt::format("add the broker's program to the egress of {}", interface_name(ifindex)), error));
-  // For a moment both run, which counts a frame twice.
+  // For a moment both run, and the former one drops what the first has cleared of its mark.
   if (const int error = former != 0 ? detach(ifindex, former) : 0)
     return tl::unexpected(kernel_failure(
         fmt::format("remove the former program of the broker from {}", interface_name(ifindex)), error));

@@ -78,5 +78,9 @@ int grant_counters_read(const GrantMaps& maps, std::uint32_t slot, GrantCounters
 int grant_counters_clear(const GrantMaps& maps, std::uint32_t slot);
 int user_rate_read(const GrantMaps& maps, std::uint32_t user, UserRate& rate);
 int user_rate_write(const GrantMaps& maps, std::uint32_t user, const UserRate& rate);
+// Notes that a board is served in trusted mode, whose sockets may outlive the broker. The note stays with the
+// maps.
+int trusted_note(const GrantMaps& maps);
+bool trusted_noted(const GrantMaps& maps);
 
 }  // namespace omx::broker

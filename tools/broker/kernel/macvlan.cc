@@ -154,8 +154,8 @@ Result<Macvlan> macvlan_start(const PrivateNetwork& network, const std::string& 
   const int error = converse_in(network, [&](Netlink& netlink) { return set_up(netlink, name); });
   if (error == EBUSY || error == EADDRINUSE)
     return fail(link::kBusy,
-                fmt::format("the address of the macvlan of {} is taken, as by jobs of a former broker: "
-                            "wait until they end",
+                fmt::format("the address of the macvlan of {} is taken, as by another broker, which you may "
+                            "end, or by jobs of a former one: wait until they end",
                             name));
   if (error) return tl::unexpected(kernel_failure(described("set up", name), error));
   return macvlan_there(network, name);
