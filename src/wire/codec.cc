@@ -143,17 +143,9 @@ bool sent_by(Frame frame, const FrameSender& sender) {
 }
 
 std::uint8_t frame_flags(Frame frame) {
-  switch (type_of(frame)) {
-    case PacketType::truc:
-    case PacketType::tiny:
-    case PacketType::small:
-    case PacketType::medium:
-    case PacketType::rndv:
-    case PacketType::pull:
-    case PacketType::notify:
-    case PacketType::probe:
-    case PacketType::pack:
-      return load8(frame.data() + kFlags);
+  const PacketType type = type_of(frame);
+  if (type != PacketType::connect && has_endpoints(type)) return load8(frame.data() + kFlags);
+  switch (type) {
     case PacketType::nack_lib:
     case PacketType::nack_mcp:
       return load8(frame.data() + kNackFlags);
