@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include "base/clock.h"
 #include "link/packet/packet_filter.h"
 #include "link/packet/packet_socket.h"
 
@@ -13,7 +14,7 @@ bool WakeupSocket::open() {
 }
 
 bool WakeupSocket::granted_open(GrantedSockets& granted) {
-  const auto now = std::chrono::steady_clock::now();
+  const TimeNs now = clock_now();
   if (now < ask_at_) return false;
   ask_at_ = now + kAskPause;
   fd_ = granted.wakeup();
@@ -48,7 +49,7 @@ void WakeupSocket::close() {
   shared_.close();
   fd_.reset();
   tried_ = false;
-  ask_at_ = {};
+  ask_at_ = 0;
 }
 
 void WakeupSocket::clear() {

@@ -4,9 +4,8 @@
 // read from the data sockets.
 #pragma once
 
-#include <chrono>
-
 #include "base/own_fd.h"
+#include "base/time.h"
 #include "link/ethernet/data_socket.h"
 #include "link/fanout/fanout_wakeup.h"
 #include "link/wakeup.h"
@@ -28,7 +27,7 @@ class WakeupSocket final : public Wakeup {
 
  private:
   // Between two questions to the broker, which take it some time.
-  static constexpr std::chrono::seconds kAskPause{1};
+  static constexpr TimeNs kAskPause = 1'000'000'000;
 
   bool own_open();
   bool granted_open(GrantedSockets& granted);
@@ -37,7 +36,7 @@ class WakeupSocket final : public Wakeup {
   OwnFd fd_;
   FanoutWakeup shared_;
   bool tried_ = false;
-  std::chrono::steady_clock::time_point ask_at_;  // not before this time
+  TimeNs ask_at_ = 0;  // not before this time
 };
 
 }  // namespace omx::link
