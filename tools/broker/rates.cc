@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "netdev/open_failure.h"
 
@@ -19,12 +20,17 @@ std::uint64_t ns_per_kib(std::uint64_t rate) {
 
 }  // namespace
 
-bool Rates::used(std::uint32_t number) const {
-  return std::ranges::any_of(numbers_, [=](const auto& user) { return user.second == number; });
+// Returns the first number that no user has, or kUsers.
+std::uint32_t Rates::number_free() const {
+  std::vector<bool> used(kUsers);
+  for (const auto& [uid, number] : numbers_) used[number] = true;
+  // Number 0 stands for no limit.
+  return static_cast<std::uint32_t>(std::find(used.begin() + 1, used.end(), false) - used.begin());
 }
 
 void Rates::adopt(uid_t uid, std::uint32_t number) {
-  if (number > 0 && number < kUsers && !numbers_.contains(uid) && !used(number)) numbers_[uid] = number;
+  const bool used = std::ranges::any_of(numbers_, [=](const auto& user) { return user.second == number; });
+  if (number > 0 && number < kUsers && !used) numbers_.try_emplace(uid, number);
 }
 
 void Rates::give(uid_t uid) {
@@ -32,29 +38,25 @@ void Rates::give(uid_t uid) {
 }
 
 Result<std::uint32_t> Rates::set(uid_t uid, std::uint64_t rate) {
-  const auto known = numbers_.find(uid);
-  UserRate limit;
-  std::uint32_t number = 0;
-  if (known != numbers_.end()) {
-    number = known->second;
-  } else if (rate == 0) {
-    return 0;
-  } else {
-    for (number = 1; number < kUsers && used(number);) number++;
+  auto known = numbers_.find(uid);
+  if (known == numbers_.end()) {
+    if (rate == 0) return 0;
+    const std::uint32_t number = number_free();
     if (number == kUsers)
       return fail(
           link::kNoResources,
           fmt::format("{} users have a rate, and the broker can hold no more back; let some users end "
                       "their programs, or give fewer a rate",
                       kUsers - 1));
-    numbers_[uid] = number;
+    known = numbers_.emplace(uid, number).first;
   }
+  UserRate limit;
   // Frames that were sent before still count, so that a user gains nothing by opening endpoints again.
-  user_rate_read(maps_, number, limit);
+  user_rate_read(maps_, known->second, limit);
   limit.ns_per_kib = ns_per_kib(rate);
   limit.burst_ns = kBurstNs;
-  user_rate_write(maps_, number, limit);
-  return number;
+  user_rate_write(maps_, known->second, limit);
+  return known->second;
 }
 
 }  // namespace omx::broker

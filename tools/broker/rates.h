@@ -26,7 +26,7 @@ class Rates {
   void give(uid_t uid);
 
  private:
-  bool used(std::uint32_t number) const;
+  std::uint32_t number_free() const;
 
   const GrantMaps& maps_;
   std::map<uid_t, std::uint32_t> numbers_;

@@ -294,7 +294,7 @@ void Service::due(std::int64_t now) {
   const std::int64_t patience = std::int64_t{state_.policy.request_timeout_ms} * 1'000'000;
   for (const auto& [id, client] : clients_) {
     if (!client->asked && now - client->since >= patience) silent.push_back(id);
-    if (client->paused && !client->known) client->known = account_find(client->user);
+    if (!client->known) client->known = account_find(client->user);
     if (client->paused && client->known && state_.paces[client->user.uid].readable_at() <= now)
       client->paused = !watch(client->socket.get(), Source::client, id);
   }
@@ -317,7 +317,7 @@ std::int64_t Service::next_due(std::int64_t now) const {
   const std::int64_t patience = std::int64_t{state_.policy.request_timeout_ms} * 1'000'000;
   for (const auto& [id, client] : clients_) {
     if (!client->asked) next = std::min(next, client->since + patience);
-    if (client->paused && !client->known) next = std::min(next, state_.lookups.readable_at());
+    if (!client->known) next = std::min(next, state_.lookups.readable_at());
     if (const auto pace = state_.paces.find(client->user.uid);
         client->paused && client->known && pace != state_.paces.end())
       next = std::min(next, pace->second.readable_at());
