@@ -2,15 +2,14 @@
 // Connections that are made to hold the broker up.
 #include "tools/broker/client.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "hostile_connection.h"
 #include "tests/support/test_network.h"
 #include "tools/broker/disposal.h"
 #include "tools/broker/spare_maps.h"
@@ -28,23 +27,8 @@ class ClientTest : public testing::Test {
     senders_ask(client_.socket.get());
   }
   void send(std::size_t bytes, int descriptor = -1) const {
-    std::vector<char> packet(bytes);
-    iovec piece{packet.data(), packet.size()};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &piece;
-    message.msg_iovlen = 1;
-    if (descriptor >= 0) {
-      message.msg_control = control;
-      message.msg_controllen = sizeof control;
-      cmsghdr* const part = CMSG_FIRSTHDR(&message);
-      part->cmsg_level = SOL_SOCKET;
-      part->cmsg_type = SCM_RIGHTS;
-      part->cmsg_len = CMSG_LEN(sizeof descriptor);
-      std::copy_n(reinterpret_cast<const char*>(&descriptor), sizeof descriptor,
-                  reinterpret_cast<char*>(CMSG_DATA(part)));
-    }
-    ASSERT_EQ(::sendmsg(peer_.get(), &message, 0), static_cast<ssize_t>(bytes));
+    const std::vector<char> packet(bytes);
+    ASSERT_TRUE(packet_send(peer_, packet.data(), bytes, descriptor));
   }
   bool left_after_end() {
     ::shutdown(client_.socket.get(), SHUT_RDWR);
@@ -102,36 +86,6 @@ TEST_F(ClientTest, descriptors_left__none_behind_packets) {
   EXPECT_FALSE(left_after_end());
 }
 
-// A TCP socket whose last close waits a second for a peer that does not read.
-class SlowSockets {
- public:
-  SlowSockets() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    address_.sin_family = AF_INET;
-    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t length = sizeof address_;
-    auto* const address = reinterpret_cast<sockaddr*>(&address_);
-    EXPECT_EQ(::bind(listener_.get(), address, length), 0);
-    EXPECT_EQ(::listen(listener_.get(), 64), 0);
-    EXPECT_EQ(::getsockname(listener_.get(), address, &length), 0);
-  }
-  OwnFd open() {
-    OwnFd sender(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    EXPECT_EQ(::connect(sender.get(), reinterpret_cast<const sockaddr*>(&address_), sizeof address_), 0);
-    accepted_.emplace_back(::accept(listener_.get(), nullptr, nullptr));
-    const linger wait{1, 1};
-    ::setsockopt(sender.get(), SOL_SOCKET, SO_LINGER, &wait, sizeof wait);
-    const std::vector<char> bytes(1 << 16);
-    while (::send(sender.get(), bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) {
-    }
-    return sender;
-  }
-
- private:
-  OwnFd listener_;
-  sockaddr_in address_{};
-  std::vector<OwnFd> accepted_;
-};
-
 std::size_t threads() {
   const std::filesystem::directory_iterator tasks("/proc/self/task");
   return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
@@ -155,7 +109,7 @@ TEST(SpareMaps, put__the_oldest_goes_when_there_are_too_many) {
 
 TEST(Disposal, many_slow_connections__take_few_threads) {
   constexpr std::size_t kMany = 40;
-  SlowSockets slow;
+  SlowSockets slow(1);
   Disposal disposal;
   std::size_t most = 0;
   for (std::size_t i = 0; i < kMany; i++) {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Users who try to harm the broker or others by their requests.
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -19,6 +16,7 @@
 #include <set>
 
 #include "broker/connection.h"
+#include "hostile_connection.h"
 #include "omxd_fixture.h"
 #include "wire/packets.h"
 
@@ -101,42 +99,7 @@ TEST_F(OmxdTest, hostile__requests_of_any_bytes) {
 
 // Sends a request with a descriptor. Returns whether that was possible.
 bool send_with(const OwnFd& connection, const Request& request, int descriptor) {
-  Request copy = request;
-  iovec piece{&copy, sizeof copy};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* const part = CMSG_FIRSTHDR(&message);
-  part->cmsg_level = SOL_SOCKET;
-  part->cmsg_type = SCM_RIGHTS;
-  part->cmsg_len = CMSG_LEN(sizeof descriptor);
-  std::memcpy(CMSG_DATA(part), &descriptor, sizeof descriptor);
-  return ::sendmsg(connection.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof copy);
-}
-
-// Makes a TCP socket whose last close waits an hour for a peer that does not read.
-OwnFd slow_to_close() {
-  const OwnFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  EXPECT_EQ(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), length), 0);
-  EXPECT_EQ(::listen(listener.get(), 1), 0);
-  ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &length);
-  OwnFd sender(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  EXPECT_EQ(::connect(sender.get(), reinterpret_cast<const sockaddr*>(&address), length), 0);
-  static const OwnFd* const accepted = new OwnFd(::accept(listener.get(), nullptr, nullptr));
-  EXPECT_TRUE(accepted->open());
-  const linger wait{1, 3600};
-  ::setsockopt(sender.get(), SOL_SOCKET, SO_LINGER, &wait, sizeof wait);
-  const std::vector<char> bytes(1 << 16);
-  while (::send(sender.get(), bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) {
-  }
-  return sender;
+  return packet_send(connection, &request, sizeof request, descriptor);
 }
 
 TEST_F(OmxdTest, hostile__descriptors_that_come_with_requests_do_not_hold_the_broker_up) {
@@ -147,8 +110,9 @@ TEST_F(OmxdTest, hostile__descriptors_that_come_with_requests_do_not_hold_the_br
   if (mallory == 0) {
     if (::setgid(kAlice) != 0 || ::setuid(kAlice) != 0) ::_exit(2);
     const OwnFd fd = connect_raw(socket());
+    SlowSockets sockets(3600);
     {
-      const OwnFd slow = slow_to_close();
+      const OwnFd slow = sockets.open();
       // The slow one lies behind others, so that it is still there when the connection is closed.
       for (int i = 0; i < 10; i++) send_with(fd, request_of(Kind::boards, ""), 0);
       send_with(fd, request_of(Kind::boards, ""), slow.get());

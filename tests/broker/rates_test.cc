@@ -3,19 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "kernel/kernel_needs.h"
+#include "kernel/grant_maps_fixture.h"
 
 namespace omx::broker {
 namespace {
 
-class RatesTest : public testing::Test {
+class RatesTest : public GrantMapsTest {
  protected:
-  void SetUp() override {
-    auto maps = grant_maps_make();
-    OMX_NEED(maps);
-    maps_ = std::move(*maps);
-  }
-  GrantMaps maps_;
   Rates rates_{maps_};
 };
 

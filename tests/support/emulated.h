@@ -5,16 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <string>
+#include "base/text_file.h"
 
 namespace omx {
 
 // Returns whether an emulator runs this program.
 inline bool emulated() {
-  std::string name;
-  std::getline(std::ifstream("/proc/self/comm"), name);
-  return name.starts_with("qemu-");
+  return line_read("/proc/self/comm").value_or("").starts_with("qemu-");
 }
 
 }  // namespace omx

@@ -3,22 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "kernel_needs.h"
+#include "grant_maps_fixture.h"
 #include "tools/broker/kernel/egress_program.h"
 
 namespace omx::broker {
 namespace {
 
-class GrantMapTest : public testing::Test {
- protected:
-  void SetUp() override {
-    auto made = grant_maps_make();
-    OMX_NEED(made);
-    maps_ = std::move(*made);
-  }
-
-  GrantMaps maps_;
-};
+using GrantMapTest = GrantMapsTest;
 
 Grant some_grant() {
   Grant grant;
