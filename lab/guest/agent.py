@@ -4,8 +4,7 @@
     lab vm exec ──TCP──> eth of a network namespace of its own ──> agent ──fork──> session ──fork──> CMD
     a process of this guest ──abstract socket──> agent ──fork──> session ──TCP──> agent of another guest
 
-The control NIC is in a namespace of its own, so that Open-MX does not see it. Frames are a letter, a length and so many
-bytes; omxlab/vm/session.py has the list.
+The control NIC is in a namespace of its own, so that Open-MX does not see it.
 """
 import ctypes
 import glob
@@ -21,13 +20,12 @@ import subprocess
 import sys
 import time
 
+import frames  # omxlab/vm/frames.py
+
 FOLDER = "/run/open-mx-vm"
 CLONE_NEWNET = 0x40000000
 NETLINK_KOBJECT_UEVENT = 15
-HEADER = struct.Struct("!cI")
-SERVICE = "\0open-mx-vm-agent"
 NIC_TIMEOUT_S = 20
-CHUNK = 65536
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -43,7 +41,7 @@ def main():
     events = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT)
     events.bind((0, 1))
     inside = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    inside.bind(SERVICE)
+    inside.bind(frames.SERVICE)
     inside.listen(64)
     serve(config, outside, inside, events)
 
@@ -185,7 +183,7 @@ def device_changed(config, event):
 def session_run(config, connection, local):
     """Serves one connection in a process of its own. Never returns."""
     try:
-        request = json.loads(frame_receive(connection)[1])
+        request = json.loads(frames.receive(connection)[1])
         if local:
             _, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
             if uid != 0:
@@ -197,30 +195,11 @@ def session_run(config, connection, local):
             relay(config, connection, request, other)
     except Exception as error:  # noqa: BLE001  (whatever it was, the other end must learn of it)
         try:
-            frame_send(connection, b"X", json.dumps({"status": 125, "error": f"the agent failed: {error!r}"}).encode())
+            frames.send(connection, b"X", json.dumps({"status": 125, "error": f"the agent failed: {error!r}"}).encode())
         except OSError:
             pass
     finally:
         os._exit(0)
-
-
-def frame_send(connection, kind, data):
-    connection.sendall(HEADER.pack(kind, len(data)) + data)
-
-
-def exactly(connection, size):
-    data = b""
-    while len(data) < size:
-        part = connection.recv(size - len(data))
-        if not part:
-            raise EOFError
-        data += part
-    return data
-
-
-def frame_receive(connection):
-    kind, size = HEADER.unpack(exactly(connection, HEADER.size))
-    return kind, exactly(connection, size)
 
 
 def user_become(uid):
@@ -247,10 +226,10 @@ def command_run(connection, request):
         status, reason = (127, "there is no such command") if isinstance(error, FileNotFoundError) else (
             126, error.strerror)
         answer = {"status": status, "error": f"cannot run {request['argv'][0]}: {reason}"}
-        frame_send(connection, b"X", json.dumps(answer).encode())
+        frames.send(connection, b"X", json.dumps(answer).encode())
         return
     status = command_attend(connection, process)
-    frame_send(connection, b"X", json.dumps({"status": status}).encode())
+    frames.send(connection, b"X", json.dumps({"status": status}).encode())
 
 
 def command_attend(connection, process):
@@ -271,7 +250,7 @@ def command_attend(connection, process):
                 if data == b"":
                     chosen.unregister(key.fileobj)
                 elif data:
-                    frame_send(connection, letters[key.fileobj], data)
+                    frames.send(connection, letters[key.fileobj], data)
             elif key.fileobj is connection:
                 order_obey(connection, process)
             else:
@@ -280,21 +259,21 @@ def command_attend(connection, process):
             status = process.wait()
             for pipe, letter in letters.items():
                 while data := pipe_read(pipe):
-                    frame_send(connection, letter, data)
+                    frames.send(connection, letter, data)
             return 128 - status if status < 0 else status
 
 
 def pipe_read(pipe):
     """Returns what is there: None for nothing now, empty at the end."""
     try:
-        return os.read(pipe.fileno(), CHUNK)
+        return os.read(pipe.fileno(), frames.CHUNK)
     except BlockingIOError:
         return None
 
 
 def order_obey(connection, process):
     try:
-        kind, data = frame_receive(connection)
+        kind, data = frames.receive(connection)
     except (EOFError, OSError):
         os.killpg(process.pid, signal.SIGKILL)  # who asked for the command has gone
         os._exit(0)
@@ -316,13 +295,13 @@ def relay(config, connection, request, other):
     check(libc.setns(config["control"]["net"], CLONE_NEWNET), "setns")
     far = socket.create_connection((other["control"], config["control"]["port"]), timeout=30)
     far.settimeout(None)
-    frame_send(far, b"Q", json.dumps(request).encode())
+    frames.send(far, b"Q", json.dumps(request).encode())
     chosen = selectors.DefaultSelector()
     chosen.register(connection, selectors.EVENT_READ, far)
     chosen.register(far, selectors.EVENT_READ, connection)
     while True:
         for key, _ in chosen.select():
-            data = key.fileobj.recv(CHUNK)
+            data = key.fileobj.recv(frames.CHUNK)
             if not data:
                 return
             key.data.sendall(data)

@@ -8,6 +8,7 @@ import signal
 import sys
 
 from . import broker, door, enter, faultcli, holder, kernel, mpicli, registry, wire
+from .arguments import number
 from .errors import EXIT_FAILED, EXIT_LAB, EXIT_UNABLE, EXIT_USAGE, LabError
 from .vm import vmcli
 
@@ -36,20 +37,6 @@ def parse_mtu(text):
     return mtus
 
 
-def parse_host_count(text):
-    count = int(text)
-    if not 1 <= count <= MAX_HOSTS:
-        raise ValueError
-    return count
-
-
-def parse_queues(text):
-    count = int(text)
-    if not 1 <= count <= MAX_QUEUES:
-        raise ValueError
-    return count
-
-
 def parse_name(text):
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", text):
         raise ValueError
@@ -58,8 +45,6 @@ def parse_name(text):
 
 # argparse prints these as "invalid NAME value".
 parse_mtu.__name__ = "MTU (68..65535, one or one per host)"
-parse_host_count.__name__ = f"number of hosts (1..{MAX_HOSTS})"
-parse_queues.__name__ = f"number of queues (1..{MAX_QUEUES})"
 parse_name.__name__ = "lab name (letters, digits, _ . -)"
 
 
@@ -84,14 +69,14 @@ def make_parser():
         sub = command(name, text, usage)
         sub.add_argument("--name", type=parse_name,
                          help="name of the lab (default: lab for up, a new name for run)")
-        sub.add_argument("--hosts", type=parse_host_count, default=2, metavar="N",
+        sub.add_argument("--hosts", type=number(1, MAX_HOSTS, "number of hosts"), default=2, metavar="N",
                          help="hosts h1..hN (default 2)")
         sub.add_argument("--mtu", type=parse_mtu, default=[DEFAULT_MTU], metavar="M[,M2..]",
                          help=f"MTU of all hosts, or of each (default {DEFAULT_MTU})")
         sub.add_argument("--topology", choices=("cable", "bridge", "router"),
                          help="cable: two hosts back to back (default for two); "
                               "bridge: hosts on a switch; router: each host on a network of its own")
-        sub.add_argument("--queues", type=parse_queues, default=1, metavar="N",
+        sub.add_argument("--queues", type=number(1, MAX_QUEUES, "number of queues"), default=1, metavar="N",
                          help="receive and transmit queues of every eth0 (default 1)")
         sub.add_argument("--cables", type=int, choices=range(1, 5), default=1, metavar="N",
                          help="cables between the two hosts, eth0 and up (default 1)")
@@ -118,7 +103,7 @@ def make_parser():
     mpicli.add_command(command, add_name, default_name())
     broker.add_command(command, add_name, default_name())
     faultcli.add_commands(command, add_name, default_name())
-    vmcli.add_commands(command("vm", "hosts as virtual machines: lab vm --help"), add_name)
+    vmcli.add_commands(command("vm", "hosts as virtual machines: lab vm --help"), add_name, default_name())
     return parser
 
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 
+from .arguments import number
 from .errors import EXIT_UNABLE, EXIT_USAGE, LabError
 
 # Debian's Open MPI disables the components of UCX and libfabric in its configuration, so they are named here.
@@ -15,13 +16,6 @@ LIBFABRIC = ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_prov
 SHORT_NAMES = {"omx": "ofi:omx", "ofi-tcp": "ofi:tcp;ofi_rxm"}
 PROVIDER = "libomx-fi.so"
 MOST_RANKS = 1024
-
-
-def parse_ranks(text):
-    ranks = int(text)
-    if not 1 <= ranks <= MOST_RANKS:
-        raise ValueError
-    return ranks
 
 
 def parse_transport(text):
@@ -39,7 +33,6 @@ def parse_user(text):
 
 
 parse_user.__name__ = "number of a user who is not root"
-parse_ranks.__name__ = f"number of ranks (1..{MOST_RANKS})"
 parse_transport.__name__ = "transport (omx, tcp, ucx, ofi-tcp, ofi:PROVIDER)"
 
 
@@ -47,7 +40,7 @@ def add_command(command, add_name, default_name):
     sub = command("mpirun", "run an Open MPI job, its ranks spread over all hosts",
                   "lab mpirun [options] -- [OPTIONS OF MPIRUN] PROGRAM...")
     add_name(sub, default_name)
-    sub.add_argument("-n", "-np", dest="ranks", type=parse_ranks, metavar="N",
+    sub.add_argument("-n", "-np", dest="ranks", type=number(1, MOST_RANKS, "number of ranks"), metavar="N",
                      help="number of ranks (default: one on each host)")
     sub.add_argument("--transport", type=parse_transport, default="ofi:omx", metavar="T",
                      help="omx (default), tcp, ucx, ofi-tcp, or ofi:PROVIDER for any provider of libfabric")

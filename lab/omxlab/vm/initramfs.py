@@ -84,7 +84,8 @@ def make(kernel, config):
         order.append(name)
     archive.add("modules/order", FILE, "".join(f"{name}\n" for name in order).encode())
     for name, path in (("bin/busybox", packages.program("busybox")), ("init", os.path.join(GUEST, "init")),
-                       ("agent.py", os.path.join(GUEST, "agent.py"))):
+                       ("agent.py", os.path.join(GUEST, "agent.py")),
+                       ("frames.py", os.path.join(os.path.dirname(os.path.abspath(__file__)), "frames.py"))):
         with open(path, "rb") as file:
             archive.add(name, FILE, file.read())
     archive.add("config.sh", FILE, f"KERNEL_MODULES={shlex.quote(os.path.realpath(kernel.modules))}\n".encode())

@@ -1,29 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a command in a guest, by the agent there.
-
-Frames, each a letter, a length of 4 bytes and so many bytes:
-  to the agent     Q the request (JSON: host, argv, env, cwd, user); I input, empty at its end; S the number of a signal
-  from the agent   O output; E error output; X the end (JSON: status, and error if CMD was not run)
-"""
+"""Runs a command in a guest, by the agent there."""
 import json
 import os
 import selectors
 import signal
 import socket
-import struct
 import sys
 import time
 
 from .. import kernel
 from ..errors import EXIT_LAB, LabError
-from . import machine
+from . import frames, machine
 from .vmholder import CONTROL_PORT
 
-HEADER = struct.Struct("!cI")
-SERVICE = "\0open-mx-vm-agent"
 CONNECT_TIMEOUT_S = 30
 CONNECT_TRY_S = 3
-CHUNK = 65536
 FORWARDED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
 
 
@@ -63,7 +54,7 @@ def connect_inside():
     """Returns a connection to the agent of this guest, which passes the session on to another."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        connection.connect(SERVICE)
+        connection.connect(frames.SERVICE)
     except OSError as error:
         raise LabError(f"the agent of this guest does not answer ({error}): end the lab with lab vm down") from None
     return connection
@@ -94,11 +85,11 @@ def run(connection, host_name, argv, environment, user=None):
                 if status is not None:
                     return status
             elif key.fileobj == waker[0]:
-                os.read(waker[0], CHUNK)
+                os.read(waker[0], frames.CHUNK)
                 while woken:
                     send(connection, b"S", str(int(woken.pop(0))).encode())
             elif not input_ended:
-                data = os.read(0, CHUNK)
+                data = os.read(0, frames.CHUNK)
                 send(connection, b"I", data)
                 if not data:
                     chosen.unregister(0)
@@ -108,7 +99,7 @@ def run(connection, host_name, argv, environment, user=None):
 def send_file(connection):
     while True:
         try:
-            data = os.read(0, CHUNK)
+            data = os.read(0, frames.CHUNK)
         except OSError:
             data = b""
         send(connection, b"I", data)
@@ -118,7 +109,7 @@ def send_file(connection):
 
 def send(connection, kind, data):
     try:
-        connection.sendall(HEADER.pack(kind, len(data)) + data)
+        frames.send(connection, kind, data)
     except OSError:
         pass  # the guest has gone, which reading reports
 
@@ -126,8 +117,7 @@ def send(connection, kind, data):
 def take(connection):
     """Takes one frame. Returns the status with the last."""
     try:
-        kind, size = HEADER.unpack(exactly(connection, HEADER.size))
-        data = exactly(connection, size)
+        kind, data = frames.receive(connection)
     except (EOFError, OSError):
         print("lab: the guest has gone: see lab vm console", file=sys.stderr, flush=True)
         return EXIT_LAB
@@ -143,13 +133,3 @@ def take(connection):
 def write_all(descriptor, data):
     while data:
         data = data[os.write(descriptor, data):]
-
-
-def exactly(connection, size):
-    data = b""
-    while len(data) < size:
-        part = connection.recv(size - len(data))
-        if not part:
-            raise EOFError
-        data += part
-    return data

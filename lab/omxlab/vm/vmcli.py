@@ -5,6 +5,7 @@ import shlex
 import sys
 
 from .. import mpicli, registry
+from ..arguments import number
 from ..errors import EXIT_FAILED, EXIT_LAB, EXIT_USAGE, LabError
 from . import cable, machine, models, packages, session, vmholder
 
@@ -18,34 +19,19 @@ UP = "lab vm up"
 MOST_HOSTS, MOST_CABLES, MOST_QUEUES = 4, 4, 8
 
 
-def number(low, high):
-    def parse(text):
-        value = int(text)
-        if not low <= value <= high:
-            raise ValueError
-        return value
-
-    parse.__name__ = f"number ({low}..{high})"
-    return parse
-
-
-def default_name():
-    return os.environ.get("LAB_NAME") or "lab"
-
-
-def add_commands(parser, add_name):
+def add_commands(parser, add_name, default_name):
     commands = parser.add_subparsers(dest="vm_command", required=True, metavar="COMMAND")
 
     def command(name, text, usage=None, host=False):
         sub = commands.add_parser(name, help=text, description=text, usage=usage)
-        add_name(sub, default_name())
+        add_name(sub, default_name)
         if host:
             sub.add_argument("host", metavar="HOST")
         return sub
 
     add_up(command("up", "start virtual machines that stay until `lab vm down`"))
     sub = command("exec", "run CMD in a guest", "lab vm exec [--name NAME] [--user UID] HOST -- CMD...", host=True)
-    sub.add_argument("--user", type=number(1, 2**31 - 1), metavar="UID", help="as this ordinary user")
+    sub.add_argument("--user", type=mpicli.parse_user, metavar="UID", help="as this ordinary user")
     sub = command("down", "end the virtual machines")
     sub.add_argument("--all", action="store_true", help="of every lab of this user")
     command("list", "labs of virtual machines that are up")
@@ -57,8 +43,7 @@ def add_commands(parser, add_name):
         sub.add_argument("--cable", type=number(0, MOST_CABLES - 1), default=0, metavar="K", help="of ethK (default 0)")
     sub = command("fetch", "fetch QEMU and a kernel, as up does")
     add_kernel(sub)
-    mpicli.add_command(lambda name, text, usage: commands.add_parser(name, help=text, usage=usage), add_name,
-                       default_name())
+    mpicli.add_command(lambda name, text, usage: commands.add_parser(name, help=text, usage=usage), add_name, default_name)
     commands.add_parser("rsh-agent", add_help=False, help="called like rsh, for Open MPI in a guest")
 
 
