@@ -22,4 +22,4 @@ trap 'rm -rf "$work"' EXIT
 "$objcopy" --wildcard --redefine-syms="$work/renamed" --keep-global-symbol='mx_*' --keep-global-symbol='omx_*' \
   --keep-global-symbol='[MO]*X_ERRORS_*' "$work/plain.o" "$work/myriexpress.o"
 rm -f "$archive"
-"$ar" rcs "$archive" "$work/myriexpress.o"
+"$ar" rcsD "$archive" "$work/myriexpress.o"

@@ -87,7 +87,7 @@ TEST_F(MacvlanTest, make__as_wanted_and_down) {
 // The NIC of the test's cable says nothing of its own but by IPv6, which the macvlan must not do.
 TEST_F(MacvlanTest, make__sends_nothing_by_itself) {
   for (const char* end : {"v0", "v1"})
-    std::system((std::string("sysctl -q net.ipv6.conf.") + end + ".disable_ipv6=1").c_str());
+    EXPECT_EQ(std::system((std::string("sysctl -q net.ipv6.conf.") + end + ".disable_ipv6=1").c_str()), 0);
   const OwnFd peer = link::packets_of("v1", ETH_P_ALL);
   make(options());
   EXPECT_TRUE(start().up);

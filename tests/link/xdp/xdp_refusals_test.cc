@@ -53,7 +53,7 @@ TEST_F(xdp_refusals, a_program_of_others) {
   char folder[] = "/tmp/omx-xdp-XXXXXX";
   ASSERT_NE(::mkdtemp(folder), nullptr);
   const int made = std::system(fmt::format("cd {} && {}", folder, source).c_str());
-  std::system(fmt::format("rm -r {}", folder).c_str());
+  EXPECT_EQ(std::system(fmt::format("rm -r {}", folder).c_str()), 0);
   if (made != 0) GTEST_SKIP() << "ip attaches no XDP program here";
   const XdpPresent before = programs_of("v0");
   for (const XdpMode mode : {XdpMode::automatic, XdpMode::copy, XdpMode::generic}) {

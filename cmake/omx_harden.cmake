@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Flags that make attacks on faults of memory harder, and what makes two builds of the same sources equal.
+# tests/tools/hardening_test.py examines what was built.
+include(CheckCXXCompilerFlag)
+include(CheckPIESupported)
+
+option(OMX_HARDEN "flags of the compiler and the linker against attacks on faults of memory" ON)
+check_pie_supported(LANGUAGES C CXX)
+# All builds: programs may be loaded at any address, which CMAKE_POSITION_INDEPENDENT_CODE compiles for.
+if(OMX_HARDEN)
+  add_link_options(LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
+endif()
+if(OMX_HARDEN AND NOT OMX_SANITIZE)
+  foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection)
+    string(MAKE_C_IDENTIFIER "OMX_HAS${flag}" has)
+    check_cxx_compiler_flag("-Werror ${flag}" ${has})
+    if(${has})
+      add_compile_options(${flag})
+    endif()
+  endforeach()
+  # It needs optimisation. Some distributions' compilers define it already; a level of the packager's own flags stays.
+  if(NOT "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_RELEASE}" MATCHES "_FORTIFY_SOURCE")
+    foreach(config Release RelWithDebInfo MinSizeRel)
+      add_compile_options("$<$<CONFIG:${config}>:-U_FORTIFY_SOURCE>" "$<$<CONFIG:${config}>:-D_FORTIFY_SOURCE=2>")
+    endforeach()
+  endif()
+endif()
+
+# Installing replaces the path by which programs of the build folder find libraries, but not its length, which would depend
+# on that folder.
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
