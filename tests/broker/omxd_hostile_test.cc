@@ -18,6 +18,7 @@
 #include "broker/connection.h"
 #include "hostile_connection.h"
 #include "omxd_fixture.h"
+#include "tests/support/signal_child.h"
 #include "wire/packets.h"
 
 namespace omx::broker {
@@ -126,7 +127,7 @@ TEST_F(OmxdTest, hostile__descriptors_that_come_with_requests_do_not_hold_the_br
       ::poll(nullptr, 0, 2);
     }
   });
-  ::kill(mallory, SIGKILL);
+  signal_child(mallory, SIGKILL);
   as_user(kBob, [&] { EXPECT_TRUE(boards_offered(socket())); });
   EXPECT_TRUE(becomes_true([&] { return broker_descriptors() <= before + 1; }));
 }

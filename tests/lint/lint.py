@@ -85,6 +85,10 @@ def banned_calls():
             found = re.search(BANNED[key], text) if key in BANNED else None
             if found:
                 yield f"{name(path)}: {found.group(0)} is not for {layer}"
+    for path in sources("tests", "bench"):
+        # A failed fork() gives -1, and kill(-1) ends every process of the machine.
+        if path.name != "signal_child.h" and re.search(r"::kill\((?!::getpid|child, )", plain(path.read_text())):
+            yield f"{name(path)}: ::kill() is not for tests: use tests/support/signal_child.h"
 
 
 def licence():

@@ -13,6 +13,7 @@
 
 #include "hub_site.h"
 #include "tests/support/emulated.h"
+#include "tests/support/signal_child.h"
 
 namespace omx::local {
 namespace {
@@ -150,7 +151,7 @@ class Peer {
   ~Peer() { kill(); }
   void kill() {
     if (pid_ <= 0) return;
-    ::kill(pid_, SIGKILL);
+    signal_child(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
     pid_ = -1;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "child.h"
+#include "tests/support/signal_child.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -26,7 +27,7 @@ Child::Child(const std::function<bool()>& start) {
 
 void Child::kill() {
   if (pid_ <= 0) return;
-  ::kill(pid_, SIGKILL);
+  signal_child(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
   pid_ = -1;
 }

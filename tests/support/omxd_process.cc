@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "test_network.h"
+#include "tests/support/signal_child.h"
 #include "user_process.h"
 
 namespace omx::broker {
@@ -78,7 +79,8 @@ bool OmxdProcess::start(const std::string& policy) {
 }
 
 int OmxdProcess::end(int signal) {
-  ::kill(pid_, signal);
+  if (pid_ <= 0) return -1;
+  signal_child(pid_, signal);
   return status_of(std::exchange(pid_, -1));
 }
 

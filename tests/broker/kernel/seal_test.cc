@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Each test runs in a forked process, which the seal moves to another cgroup.
 #include "tools/broker/kernel/seal.h"
+#include "tests/support/signal_child.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -112,7 +113,7 @@ TEST_F(SealTest, killed__the_next_one_removes_the_leftovers) {
   EXPECT_TRUE(exists(folder.data()));
   EXPECT_EQ(reason_against(), "");
   EXPECT_TRUE(exists(folder.data())) << "its process lives";
-  ::kill(child, SIGKILL);
+  signal_child(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   // The kernel empties the cgroup of a process shortly after the process was waited for.
   EXPECT_TRUE(link::becomes_true([&] { return reason_against().empty() && !exists(folder.data()); }));

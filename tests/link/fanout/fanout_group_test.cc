@@ -8,6 +8,7 @@
 
 #include "fanout_neighbours.h"
 #include "link/fanout/fanout_program.h"
+#include "tests/support/signal_child.h"
 
 namespace omx::link {
 namespace {
@@ -315,7 +316,7 @@ TEST_F(fanout_group, storm__processes_come_and_die_while_frames_pass) {
   for (int round = 0; round < 60; round++) {
     const std::size_t victim = random() % running.size();
     ::poll(nullptr, 0, static_cast<int>(random() % 40));
-    ::kill(running[victim], SIGKILL);
+    signal_child(running[victim], SIGKILL);
     ::waitpid(running[victim], nullptr, 0);
     running.erase(running.begin() + static_cast<std::ptrdiff_t>(victim));
     expect_own_frames(*a, {{1, first.get()}, {2, second.get()}});
@@ -327,7 +328,7 @@ TEST_F(fanout_group, storm__processes_come_and_die_while_frames_pass) {
     }
   }
   for (const pid_t pid : running) {
-    ::kill(pid, SIGKILL);
+    signal_child(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
   }
   auto third = open("v1", shared(3));

@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 
+#include "tests/support/signal_child.h"
 #include "tests/support/test_network.h"
 
 namespace omx::link {
@@ -74,13 +75,13 @@ class Neighbour {
   ~Neighbour() { end(SIGKILL); }
 
   void stop() {
-    EXPECT_EQ(::kill(pid_, SIGSTOP), 0);
+    EXPECT_TRUE(signal_child(pid_, SIGSTOP));
     EXPECT_EQ(::waitpid(pid_, nullptr, WUNTRACED), pid_);
   }
-  void go_on() { EXPECT_EQ(::kill(pid_, SIGCONT), 0); }
+  void go_on() { EXPECT_TRUE(signal_child(pid_, SIGCONT)); }
   void end(int signal) {
     if (pid_ <= 0) return;
-    ::kill(pid_, signal);
+    signal_child(pid_, signal);
     ::waitpid(pid_, nullptr, 0);
     pid_ = 0;
   }

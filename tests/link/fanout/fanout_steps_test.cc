@@ -7,6 +7,7 @@
 #include <random>
 
 #include "fanout_neighbours.h"
+#include "tests/support/signal_child.h"
 
 namespace omx::link {
 namespace {
@@ -35,7 +36,7 @@ class Victim {
   Victim(const Victim&) = delete;
   Victim& operator=(const Victim&) = delete;
   ~Victim() {
-    ::kill(pid_, SIGKILL);
+    signal_child(pid_, SIGKILL);
     while (!ended() && ::waitpid(pid_, &status_, __WALL) == pid_) {
     }
   }
@@ -59,7 +60,7 @@ class Victim {
     return true;
   }
   // Stops the process with its other threads.
-  void stop() const { ::kill(pid_, SIGSTOP); }
+  void stop() const { signal_child(pid_, SIGSTOP); }
 
  private:
   pid_t pid_ = 0;

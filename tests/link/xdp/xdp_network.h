@@ -13,6 +13,7 @@
 #include "link/ethernet/xdp_link.h"
 #include "link/xdp/xdp_attach.h"
 #include "netdev/xdp_present.h"
+#include "tests/support/signal_child.h"
 #include "tests/support/test_network.h"
 
 namespace omx::link {
@@ -66,7 +67,7 @@ class OtherProcess {
   ~OtherProcess() { end(); }
   void end() {
     if (pid_ <= 0) return;
-    ::kill(pid_, SIGKILL);
+    signal_child(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
     pid_ = -1;
   }

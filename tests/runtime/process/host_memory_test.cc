@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The part of the host's memory that all processes share, and how large it is.
 #include "runtime/process/host_memory.h"
+#include "tests/support/signal_child.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -115,7 +116,7 @@ TEST_F(HostMemoryTest, killed_process__gives_back) {
   EXPECT_EQ(taken, 1);
   HostMemory memory(kQuarter);
   EXPECT_FALSE(memory.take(kMiB));
-  ::kill(child, SIGKILL);
+  signal_child(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   HostMemory later(kQuarter);
   EXPECT_TRUE(later.take(kQuarter));

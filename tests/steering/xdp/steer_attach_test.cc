@@ -15,6 +15,7 @@
 
 #include <array>
 
+#include "tests/support/signal_child.h"
 #include "tests/support/test_network.h"
 
 namespace omx::steering {
@@ -249,7 +250,7 @@ TEST_F(steer_attachment, killed_in_the_middle) {
     std::uint32_t id = 0;
     ASSERT_EQ(::read(pipe[0], &id, sizeof id), static_cast<ssize_t>(sizeof id));
     ::close(pipe[0]);
-    ::kill(child, SIGKILL);
+    signal_child(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
     if (!attaches) {
       EXPECT_TRUE(program_is_gone(id));
