@@ -27,7 +27,9 @@ endif()
 set(OMX_SANITIZE "" CACHE STRING "sanitizers: empty, address,undefined or thread")
 # A newer compiler warns of more: that must not stop a user's build.
 option(OMX_WERROR "treat warnings as errors: for developers" OFF)
-set(OMX_WARNINGS -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual $<$<BOOL:${OMX_WERROR}>:-Werror>)
+# Clang 17 and later find deprecated functions within libstdc++ 12 itself. GCC finds those that we use.
+set(OMX_WARNINGS -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
+  $<$<BOOL:${OMX_WERROR}>:-Werror>)
 
 # Paths relative to the sources let all build folders and clones share the results.
 option(OMX_CCACHE "compile through ccache where it is installed" ON)
@@ -60,13 +62,25 @@ function(omx_precompiled target)
   endif()
 endfunction()
 
-# Precompiled headers for programs, which need other compiler flags than libraries: those of `omx`. With a
-# sanitizer too few programs are built to make it worth while.
+# For targets with less optimisation. GCC 14 takes no headers that were precompiled with more of it.
+function(omx_precompiled_small target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(target STREQUAL omx_commands)
+    target_precompile_headers(${target} PRIVATE ${OMX_PRECOMPILED})
+  else()
+    target_precompile_headers(${target} REUSE_FROM omx_commands)
+  endif()
+endfunction()
+
+# Precompiled headers for programs, which need other compiler flags than libraries: those of `omx`, or of `omx_sim` in tests. With
+# a sanitizer too few programs are built to make it worth while.
 function(omx_precompiled_program)
   foreach(target ${ARGN})
     if(OMX_SANITIZE)
-    elseif(target STREQUAL omx)
-      target_precompile_headers(omx PRIVATE ${OMX_PRECOMPILED})
+    elseif(target STREQUAL omx OR target STREQUAL omx_sim)
+      target_precompile_headers(${target} PRIVATE ${OMX_PRECOMPILED})
+    elseif(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/tests/")
+      target_precompile_headers(${target} REUSE_FROM omx_sim)  # with the optimisation of tests
     else()
       target_precompile_headers(${target} REUSE_FROM omx)
     endif()
@@ -86,7 +100,7 @@ endfunction()
 # omx_options(FILE...): lowers optimisation for files that include CLI11. At -O3 each of them takes 5 to 8 s
 # of processor time.
 function(omx_options)
-  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1> SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # omx_layer(NAME [OUTSIDE] SOURCES ... DEPENDS ...): declares the static library omx_NAME of src/NAME. An

@@ -152,7 +152,7 @@ class XdpSocket {
     }
     const std::uint64_t place = (kFrames / 2 + sent_++ % (kFrames / 2)) * std::uint64_t{kFrameBytes};
     std::memcpy(memory_ + place, &header, sizeof header);
-    std::memcpy(memory_ + place + sizeof header, payload, header.size);
+    if (payload != nullptr) std::memcpy(memory_ + place + sizeof header, payload, header.size);
     const std::size_t length = std::max(sizeof header + header.size, kMinFrame);
     *::xsk_ring_prod__tx_desc(&tx_, index) = {place, static_cast<std::uint32_t>(length), 0};
     ::xsk_ring_prod__submit(&tx_, 1);

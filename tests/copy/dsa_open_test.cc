@@ -74,8 +74,8 @@ TEST(dsa_open, says_what_is_wrong) {
   EXPECT_THAT(message(), AllOf(HasSubstr("wq0.0 cannot be opened (No such file"), HasSubstr("container")));
   for (const auto& [error, text] :
        {std::pair{EACCES, "chmod"}, std::pair{EBUSY, "--mode=shared"}, std::pair{EIO, "Input"}}) {
-    system.open = [error = error](const std::string&) {
-      errno = error;
+    system.open = [number = error](const std::string&) {
+      errno = number;
       return -1;
     };
     EXPECT_THAT(message(), HasSubstr(text));

@@ -110,7 +110,7 @@ TEST_F(Offers, what_cannot_be_had_is_declined) {
       [](fi_info& i) { i.tx_attr->inject_size = 4097; },
       [](fi_info& i) { i.tx_attr->iov_limit = 9; },
       [](fi_info& i) { i.tx_attr->msg_order = FI_ORDER_SAW; },
-      [](fi_info& i) { i.tx_attr->comp_order = FI_ORDER_STRICT; },
+      [](fi_info& i) { i.tx_attr->comp_order = 0x1FF; },  // FI_ORDER_STRICT, which libfabric 2 deprecates
       [](fi_info& i) { i.tx_attr->op_flags = FI_COMMIT_COMPLETE; },
       [](fi_info& i) { i.rx_attr->total_buffered_recv = 1; },
       [](fi_info& i) { i.domain_attr->cq_data_size = 9; },
