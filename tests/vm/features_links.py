@@ -54,6 +54,12 @@ def udp_mxoe(guests):
     perf(guests, {"OMX_LINK": "udp4", "OMX_WIRE_MODE": "mxoe"}, user=NOBODY, sizes=SHORT_SIZES, peer="h1")
 
 
+@feature("MPI, a rank on each host")
+def mpi(guests):
+    if guests.netpipe(("-l", "1", "-u", "65536", "-n", "20")) is None:
+        raise Refused("no NetPIPE here: apt-get install netpipe-openmpi libfabric-dev")
+
+
 @feature("MTU 9000")
 def mtu_9000(guests):
     try:

@@ -2,6 +2,7 @@
 """Guests of `lab vm` for tests: starts them, runs commands in them, and ends them."""
 import os
 import pathlib
+import shutil
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -82,3 +83,16 @@ class Guests:
         argv = self.argv("exec", *(("--user", user) if user else ()), host, "--", "sh", "-c", line)
         return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                 text=True, errors="replace", env=self.environment(env))
+
+    def netpipe(self, sizes):
+        """Runs NetPIPE with a rank on each of two guests, over the built provider. Returns what it said, or None without them."""
+        provider = self.build and self.build / "lib/libfabric"
+        if not provider or not provider.exists() or not shutil.which("NPopenmpi"):
+            return None
+        argv = self.argv("mpirun", "--provider-path", provider, "-n", "2", "--", "NPopenmpi", *sizes)
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=300, check=False, env=self.environment({"OMX_VERBOSE": "1"}))
+        for words in ("0: h1", "1: h2", " bytes ", "messages by raw frames"):
+            if done.returncode or words not in done.stdout:
+                raise Failure(f"mpirun: status {done.returncode}, without {words!r}: {done.stdout.strip()[-500:]}")
+        return done.stdout
