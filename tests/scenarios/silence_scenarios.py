@@ -133,7 +133,7 @@ def two_kinds_of_address(lab, _):
     mixed = 'test "$OMPI_COMM_WORLD_RANK" = 1 && export OMX_LINK=udp || export OMX_LINK=ethernet; exec "$0" "$@"'
     for argv in (("sendrecv", 4), ("barrier",)):
         job = mpi_job(lab, 2, env, "sh", "-c", mixed, "PROGRAM", *argv)
-        job.pid(0)
+        # Not after rank 0 has started: the error of rank 1 may end the job before.
         must_fail(job, time.monotonic(), GRACE_S, "OMX_LINK")
 
 
@@ -159,7 +159,7 @@ def restart(lab, link, how, end):
     first.hear("^ready")
     client = fabric_job(lab, "h1", env, "restart", address("h2", link), how, end)
     client.hear("^alone", 60)
-    if end == "killed" and not first.ended(15):  # until then it holds the endpoint
+    if not first.ended(15):  # until then it holds the endpoint
         raise Failure(f"the first server did not end; it said: {first.tail()}")
     second = fabric_job(lab, "h2", env, "serve", 5)
     if not client.ended(60):
