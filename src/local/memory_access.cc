@@ -35,6 +35,8 @@ const char* memory_remedy(int error) {
       return "run both as the same user with the same capabilities (setcap), and with sysctl "
              "kernel.yama.ptrace_scope=0; containers with --cap-add SYS_PTRACE";
     case ENOSYS:
+      return "this kernel has no process_vm_readv (CONFIG_CROSS_MEMORY_ATTACH), or a filter of system calls "
+             "hides it; containers need --cap-add SYS_PTRACE or another seccomp profile";
     case EACCES:
       return "a filter of system calls forbids process_vm_readv; containers need --cap-add SYS_PTRACE or "
              "another seccomp profile";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One copy from the memory of another process, and cases in which that is refused; forks.
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <algorithm>
 
 #include "hub_site.h"
+#include "local/memory_access.h"
 #include "tests/support/emulated.h"
 #include "tests/support/signal_child.h"
 
@@ -254,6 +256,13 @@ TEST_F(HubTest, refused_memory__is_no_news_where_one_copy_is_switched_off) {
   const auto [good, text] = in_child([] { return nothing_readable(false); });
   EXPECT_TRUE(good);
   EXPECT_EQ(text, "");
+}
+
+TEST(memory_remedy, names_what_is_lacking) {
+  EXPECT_THAT(memory_remedy(EPERM), testing::HasSubstr("kernel.yama.ptrace_scope=0"));
+  EXPECT_THAT(memory_remedy(EACCES), testing::HasSubstr("seccomp profile"));
+  EXPECT_THAT(memory_remedy(ENOSYS), testing::HasSubstr("CONFIG_CROSS_MEMORY_ATTACH"));
+  EXPECT_THAT(memory_remedy(ESRCH), testing::HasSubstr("--pid=host"));
 }
 
 // --- fork --------------------------------------------------------------------------------------------------
