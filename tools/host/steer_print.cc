@@ -102,11 +102,12 @@ void arrivals_json(JsonWriter& json, const Arrivals& arrivals) {
     json.field("interface", arrivals.interface);
     json.field("missed", arrivals.missed);
     json.array("endpoints", [&] {
-      for (const auto& [endpoint, counts] : arrivals.endpoints) {
+      // No names for the two parts: clang takes those of a lambda's surroundings from 16 on.
+      for (const auto& arrived : arrivals.endpoints) {
         json.object([&] {
-          json.field("endpoint", endpoint);
+          json.field("endpoint", arrived.first);
           json.array("frames", [&] {
-            for (const std::uint64_t count : counts) json.field({}, count);
+            for (const std::uint64_t count : arrived.second) json.field({}, count);
           });
         });
       }
