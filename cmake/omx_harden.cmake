@@ -2,15 +2,17 @@
 # Flags that make attacks on faults of memory harder, and what makes two builds of the same sources equal.
 # tests/tools/hardening_test.py examines what was built.
 include(CheckCXXCompilerFlag)
+include(CheckCXXSourceCompiles)
 include(CheckPIESupported)
 
 option(OMX_HARDEN "flags of the compiler and the linker against attacks on faults of memory" ON)
 check_pie_supported(LANGUAGES C CXX)
-# All builds: programs may be loaded at any address, which CMAKE_POSITION_INDEPENDENT_CODE compiles for.
+# Programs of all builds can be loaded at any address: CMAKE_POSITION_INDEPENDENT_CODE compiles for it, and this links them so.
 if(OMX_HARDEN)
   add_link_options(LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
 endif()
-if(OMX_HARDEN AND NOT OMX_SANITIZE)
+# Sanitizers, which fuzzers have too, check more than FORTIFY_SOURCE, but not through its functions.
+if(OMX_HARDEN AND NOT OMX_SANITIZE AND NOT OMX_FUZZ)
   foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection)
     string(MAKE_C_IDENTIFIER "OMX_HAS${flag}" has)
     check_cxx_compiler_flag("-Werror ${flag}" ${has})
@@ -18,10 +20,16 @@ if(OMX_HARDEN AND NOT OMX_SANITIZE)
       add_compile_options(${flag})
     endif()
   endforeach()
-  # It needs optimisation. Some distributions' compilers define it already; a level of the packager's own flags stays.
-  if(NOT "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_RELEASE}" MATCHES "_FORTIFY_SOURCE")
+  # FORTIFY_SOURCE needs optimisation. A level that the compiler or the packager has already set stays.
+  set(CMAKE_REQUIRED_FLAGS "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_RELEASE} -O2")
+  check_cxx_source_compiles("#ifndef _FORTIFY_SOURCE
+#error not set
+#endif
+int main() {}" OMX_HAS_FORTIFY_SOURCE)
+  unset(CMAKE_REQUIRED_FLAGS)
+  if(NOT OMX_HAS_FORTIFY_SOURCE)
     foreach(config Release RelWithDebInfo MinSizeRel)
-      add_compile_options("$<$<CONFIG:${config}>:-U_FORTIFY_SOURCE>" "$<$<CONFIG:${config}>:-D_FORTIFY_SOURCE=2>")
+      add_compile_options("$<$<CONFIG:${config}>:-D_FORTIFY_SOURCE=2>")
     endforeach()
   endif()
 endif()

@@ -62,7 +62,8 @@ function(omx_precompiled target)
   endif()
 endfunction()
 
-# For targets with less optimisation. GCC 14 takes no headers that were precompiled with more of it.
+# Lowers the optimisation of a target, and gives it headers of its own: GCC 14 takes none that were precompiled at
+# another level.
 function(omx_precompiled_small target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   if(target STREQUAL omx_commands)
@@ -75,11 +76,12 @@ endfunction()
 # Precompiled headers for programs, which need other compiler flags than libraries: those of `omx`, or of `omx_sim` in tests. With
 # a sanitizer too few programs are built to make it worth while.
 function(omx_precompiled_program)
+  string(FIND "${CMAKE_CURRENT_SOURCE_DIR}/" "${PROJECT_SOURCE_DIR}/tests/" tests_at)
   foreach(target ${ARGN})
     if(OMX_SANITIZE)
     elseif(target STREQUAL omx OR target STREQUAL omx_sim)
       target_precompile_headers(${target} PRIVATE ${OMX_PRECOMPILED})
-    elseif(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/tests/")
+    elseif(tests_at EQUAL 0)
       target_precompile_headers(${target} REUSE_FROM omx_sim)  # with the optimisation of tests
     else()
       target_precompile_headers(${target} REUSE_FROM omx)
