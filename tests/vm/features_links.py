@@ -56,8 +56,7 @@ def udp_mxoe(guests):
 
 @feature("MPI, a rank on each host")
 def mpi(guests):
-    if guests.netpipe(("-l", "1", "-u", "65536", "-n", "20")) is None:
-        raise Refused("no NetPIPE here: apt-get install netpipe-openmpi libfabric-dev")
+    guests.netpipe(("-l", "1", "-u", "65536", "-n", "20"))
 
 
 @feature("MTU 9000")

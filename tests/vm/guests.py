@@ -21,6 +21,10 @@ class Failure(Exception):
     pass
 
 
+class Absent(Exception):
+    """This machine lacks what a trial needs. The message names it."""
+
+
 class Guests:
     """A lab of virtual machines for the length of a with statement."""
 
@@ -85,14 +89,16 @@ class Guests:
                                 text=True, errors="replace", env=self.environment(env))
 
     def netpipe(self, sizes):
-        """Runs NetPIPE with a rank on each of two guests, over the built provider. Returns what it said, or None without them."""
+        """Runs NetPIPE with a rank on each of two guests, over the built provider, its bytes checked."""
         provider = self.build and self.build / "lib/libfabric"
-        if not provider or not provider.exists() or not shutil.which("NPopenmpi"):
-            return None
-        argv = self.argv("mpirun", "--provider-path", provider, "-n", "2", "--", "NPopenmpi", *sizes)
+        if not provider or not (provider / "libomx-fi.so").exists():
+            raise Absent(f"{provider} has no provider: cmake --build {self.build} --target omx_libfabric")
+        if not shutil.which("NPopenmpi"):
+            raise Absent("NPopenmpi is missing: apt-get install netpipe-openmpi")
+        argv = self.argv("mpirun", "--provider-path", provider, "-n", "2", "--", "NPopenmpi", "-i", *sizes)
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               timeout=300, check=False, env=self.environment({"OMX_VERBOSE": "1"}))
-        for words in ("0: h1", "1: h2", " bytes ", "messages by raw frames"):
+        for words in ("0: h1", "1: h2", "Integrity check passed", "messages by raw frames"):
             if done.returncode or words not in done.stdout:
                 raise Failure(f"mpirun: status {done.returncode}, without {words!r}: {done.stdout.strip()[-500:]}")
         return done.stdout

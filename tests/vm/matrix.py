@@ -18,7 +18,7 @@ import features_faults  # noqa: E402,F401
 import features_xdp  # noqa: E402,F401
 import features_host  # noqa: E402,F401
 import table  # noqa: E402
-from guests import ROOT, UNABLE, Failure, Guests, Unable  # noqa: E402
+from guests import ROOT, UNABLE, Absent, Failure, Guests, Unable  # noqa: E402
 from known_faults import KNOWN  # noqa: E402
 from trial import FEATURES, Refused  # noqa: E402
 
@@ -36,6 +36,8 @@ def try_feature(guests, trial):
         outcome, why = "works", trial.function(guests)
     except Refused as reason:
         outcome, why = "refused", str(reason)
+    except Absent as reason:
+        outcome, why = "not tried", str(reason)
     except Failure as reason:
         outcome, why = "fails", str(reason)
     except Exception as reason:  # noqa: BLE001  (a trial that stumbles must not end the others)
@@ -131,7 +133,7 @@ def main():
     options, chosen = parse()
     options.bin = pathlib.Path(options.bin).resolve()
     if not (options.bin / "tests/soak/omx_soak").exists():
-        print(f"{options.bin} has no omx_soak: build it first: cmake --build {options.bin} --target omx omx_soak")
+        print(f"{options.bin} has no omx_soak: build it first: cmake --build {options.bin} --target omx omx_soak omx_libfabric")
         return 1
     # A test runner's SIGTERM ends the guests, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
