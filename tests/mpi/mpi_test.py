@@ -323,7 +323,7 @@ def few_descriptors(lab):
     """Ranks with too few file descriptors for the peers of their host: the job ends with an error that names the
     limit."""
     program = lab.program("omx_mpi_patterns")
-    # In a barrier, coll/han of Open MPI 5 goes on alone after an error, and the other ranks wait for ever. By a variable, as
+    # In a barrier, coll/han of Open MPI 5 goes on alone after an error, and the other ranks wait indefinitely. By a variable, as
     # Open MPI 4 has no han by default.
     out = finish(lab.mpirun(8, "env", "OMPI_MCA_coll=^han", "sh", "-c", f"ulimit -n 32; exec {program} large", OMX_PEER_TIMEOUT_MS="3000"), None, 120)
     require_parts(out, ["ulimit -n"])
@@ -349,7 +349,8 @@ def parameter_file(lab):
         named = {"OMPI_MCA_mca_base_param_files": file}
         ways = ((programs[0], ["--tune", file], {}), (programs[1], [], named))
         if open_mpi_major() >= 5:  # no --tune, no -x in the file, and no windows
-            ways = ((programs[0], ["-x", f"FI_PROVIDER_PATH={prefix}/lib/libfabric"], named),)
+            place = re.search(r"-x (FI_PROVIDER_PATH=\S+)", pathlib.Path(file).read_text())
+            ways = ((programs[0], ["-x", place[1]], named),)
         for program, options, settings in ways:
             out = finish(lab.plain_mpirun(*options, program, FI_PROVIDER_PATH="", **settings))
             if "component cm selected" not in out or not ("truncate ok" in out or "requests ok" in out):

@@ -133,7 +133,7 @@ def two_kinds_of_address(lab, _):
     mixed = 'test "$OMPI_COMM_WORLD_RANK" = 1 && export OMX_LINK=udp || export OMX_LINK=ethernet; exec "$0" "$@"'
     for argv in (("sendrecv", 4), ("barrier",)):
         job = mpi_job(lab, 2, env, "sh", "-c", mixed, "PROGRAM", *argv)
-        # Not after rank 0 has started: the error of rank 1 may end the job before.
+        # The error of rank 1 may end the job before rank 0 has started, so nothing waits for that.
         must_fail(job, time.monotonic(), GRACE_S, "OMX_LINK")
 
 

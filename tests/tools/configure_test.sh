@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Configures without building: what is missing is named with its use, only for the parts that are built, and libraries go where the
 # distribution has them.
-# Usage: configure_test.sh SOURCE_DIR
+# Usage: configure_test.sh SOURCE_DIR CMAKE [OPTION...]
 set -eu
 source=$1
+cmake=$2
+shift 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+
+# The options of all runs, one a line.
+for option; do printf '%s\n' "$option"; done >"$work/options"
 
 # configure EXPECTED OPTION...: 0 or 1 is the expected status. Leaves what was said in one line.
 configure() {
@@ -14,7 +19,8 @@ configure() {
   shift
   status=0
   rm -rf "$work/build"
-  cmake -S "$source" -B "$work/build" -G Ninja "$@" >"$work/log" 2>&1 || status=1
+  while read -r option; do set -- "$@" "$option"; done <"$work/options"
+  "$cmake" -S "$source" -B "$work/build" "$@" >"$work/log" 2>&1 || status=1
   tr '\n' ' ' <"$work/log" | tr -s ' ' >"$work/said"
   [ $status = "$expected" ] || { cat "$work/log"; echo "configure $*: status $status, not $expected"; exit 1; }
 }
@@ -38,7 +44,7 @@ without() {
   says "Packages are missing: apt-get install libcli11-dev libcli11-dev: for programs; -DOMX_TOOLS=OFF builds"
   configure 0 $(without CLI11 GTest benchmark) -DOMX_TOOLS=OFF -DOMX_TESTS=OFF -DOMX_BENCH=OFF
 }
-configure 1 -DOMX_TOOLS=OFF
+configure 1 -DOMX_TOOLS=OFF -DOMX_BENCH=OFF
 says "The tests need the programs: give -DOMX_TESTS=OFF with -DOMX_TOOLS=OFF"
 # What is optional.
 configure 0 -DOMX_TESTS=OFF -DOMX_BENCH=OFF -DHWLOC_INCLUDE=HWLOC_INCLUDE-NOTFOUND -DLIBFABRIC_INCLUDE=LIBFABRIC_INCLUDE-NOTFOUND \
@@ -48,7 +54,8 @@ says "The libfabric provider is left out: apt-get install libfabric-dev, and con
 
 # As rpmbuild configures: no library of ours may go into lib.
 configure 0 -DOMX_TESTS=OFF -DOMX_BENCH=OFF -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR=lib64
-if find "$work/build" -name cmake_install.cmake -exec grep -hE '/lib/[^s]' {} + | grep -vE '/lib/(systemd|sysusers.d|tmpfiles.d)|"[^"]*build/lib/'; then
+if find "$work/build" -name cmake_install.cmake -exec grep -hE 'DESTINATION "\$\{CMAKE_INSTALL_PREFIX\}/lib["/]' {} + |
+  grep -vE '/lib/(systemd|sysusers.d|tmpfiles.d)'; then
   echo "these go into lib, and not into lib64"
   exit 1
 fi
