@@ -19,6 +19,7 @@
 #include "base/affinity.h"
 #include "base/log.h"
 #include "config/settings_table.h"
+#include "tests/support/emulated.h"
 
 namespace omx::runtime {
 namespace {
@@ -420,6 +421,7 @@ class Privileged {
 constexpr int kNotPrivileged = 77, kFileIgnored = 42;
 
 TEST(settings_privileged, log_file__is_not_for_the_caller_to_choose) {
+  OMX_SKIP_EMULATED("runs no copy of its program");
   if (::geteuid() != 0) GTEST_SKIP() << "needs root to make a setuid program";
   const Privileged privileged;
   const int status = privileged.run("settings_privileged.DISABLED_child");

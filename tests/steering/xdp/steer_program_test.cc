@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/random.h"
 #include "steering/xdp/steer_program.h"
+#include "tests/support/emulated.h"
 #include "wire/codec.h"
 
 namespace omx::steering {
@@ -40,6 +41,7 @@ TEST(kernel_refused, names_a_remedy_where_it_is_one) {
 class steer_program : public testing::Test {
  protected:
   void SetUp() override {
+    OMX_SKIP_EMULATED("has no bpf()");
     const std::vector<int> online = processors_online();
     ASSERT_FALSE(online.empty());
     here = static_cast<unsigned>(online.front());
