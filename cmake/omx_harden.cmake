@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Flags that make attacks on faults of memory harder, and what makes two builds of the same sources equal.
-# tests/tools/hardening_test.py examines what was built.
+# Flags that make attacks on faults of memory harder. tests/tools/hardening_test.py examines what was built.
 include(CheckCXXCompilerFlag)
 include(CheckCXXSourceCompiles)
 include(CheckPIESupported)

@@ -54,38 +54,40 @@ endif()
 # precompiles nothing, checks that.
 set(OMX_PRECOMPILED <algorithm> <array> <atomic> <chrono> <cstring> <deque> <functional> <map> <memory> <mutex>
   <optional> <span> <string> <string_view> <unordered_map> <vector> <fmt/format.h> <tl/expected.hpp>)
-function(omx_precompiled target)
-  if(target STREQUAL omx_base)
+
+# Lets a target use the headers that `owner` precompiles, which must have the same compiler flags.
+function(omx_precompiled_by target owner)
+  if(target STREQUAL owner)
     target_precompile_headers(${target} PRIVATE ${OMX_PRECOMPILED})
   else()
-    target_precompile_headers(${target} REUSE_FROM omx_base)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
+endfunction()
+
+function(omx_precompiled target)
+  omx_precompiled_by(${target} omx_base)
 endfunction()
 
 # Lowers the optimisation of a target, and gives it headers of its own: GCC 14 takes none that were precompiled at
 # another level.
 function(omx_precompiled_small target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  if(target STREQUAL omx_commands)
-    target_precompile_headers(${target} PRIVATE ${OMX_PRECOMPILED})
-  else()
-    target_precompile_headers(${target} REUSE_FROM omx_commands)
-  endif()
+  omx_precompiled_by(${target} omx_commands)
 endfunction()
 
-# Precompiled headers for programs, which need other compiler flags than libraries: those of `omx`, or of `omx_sim` in tests. With
-# a sanitizer too few programs are built to make it worth while.
+# Precompiles headers for programs, which need other compiler flags than libraries. Those of tests have less optimisation.
+# With a sanitizer too few programs are built to make it worth while.
 function(omx_precompiled_program)
+  if(OMX_SANITIZE)
+    return()
+  endif()
   string(FIND "${CMAKE_CURRENT_SOURCE_DIR}/" "${PROJECT_SOURCE_DIR}/tests/" tests_at)
+  set(owner omx)
+  if(tests_at EQUAL 0)
+    set(owner omx_sim)
+  endif()
   foreach(target ${ARGN})
-    if(OMX_SANITIZE)
-    elseif(target STREQUAL omx OR target STREQUAL omx_sim)
-      target_precompile_headers(${target} PRIVATE ${OMX_PRECOMPILED})
-    elseif(tests_at EQUAL 0)
-      target_precompile_headers(${target} REUSE_FROM omx_sim)  # with the optimisation of tests
-    else()
-      target_precompile_headers(${target} REUSE_FROM omx)
-    endif()
+    omx_precompiled_by(${target} ${owner})
   endforeach()
 endfunction()
 
