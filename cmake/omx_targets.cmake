@@ -24,6 +24,17 @@ if(OMX_LTO)
   add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-fno-lto>)
 endif()
 
+# For link-time optimisation GCC gives each file a random name. The file's place in the build folder is as good, and the
+# same in each build of the same sources. clang needs no such name.
+foreach(language C CXX)
+  if(CMAKE_${language}_COMPILER_ID STREQUAL "GNU")
+    string(APPEND CMAKE_${language}_COMPILE_OBJECT " -frandom-seed=<OBJECT>")
+  endif()
+endforeach()
+# Programs for the kernel, which clang compiles, carry the names of their sources into ours.
+set(OMX_BPF_COMPILE -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -Werror
+  "-ffile-prefix-map=${PROJECT_SOURCE_DIR}=/open-mx" -fdebug-compilation-dir=/open-mx)
+
 set(OMX_SANITIZE "" CACHE STRING "sanitizers: empty, address,undefined or thread")
 # A newer compiler warns of more: that must not stop a user's build.
 option(OMX_WERROR "treat warnings as errors: for developers" OFF)
