@@ -12,7 +12,7 @@ if(OMX_HARDEN)
 endif()
 # Sanitizers, which fuzzers have too, check more than FORTIFY_SOURCE, but not through its functions.
 if(OMX_HARDEN AND NOT OMX_SANITIZE AND NOT OMX_FUZZ)
-  foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection)
+  foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection -mbranch-protection=standard)
     string(MAKE_C_IDENTIFIER "OMX_HAS${flag}" has)
     check_cxx_compiler_flag("-Werror ${flag}" ${has})
     if(${has})
