@@ -21,6 +21,8 @@ import front_report  # noqa: E402
 import moderation_report  # noqa: E402
 import papers_live_report  # noqa: E402
 import papers_live_tables  # noqa: E402
+import stages_count  # noqa: E402
+import stages_report  # noqa: E402
 
 script = bench_run.script_module
 
@@ -184,6 +186,57 @@ class Mpi(unittest.TestCase):
         self.assertEqual(hpcc.invalid({**good, "Success": "0"}), "Success")
         self.assertEqual(hpcc.invalid({**good, "PTRANS_residual": "20"}), "PTRANS_residual")
         self.assertIn("incomplete", hpcc.invalid({}))
+
+
+class Stages(unittest.TestCase):
+    CALLGRIND = """\
+positions: line
+events: Ir
+ob=(1) /lib/libmyriexpress.so
+fl=(1) ROOT/build/stages/../../src/mx/call.cc
+fn=(1) mx_isend
+16 10
++1 5
+cob=(2) /lib/libc.so.6
+cfi=(2) ./string/memmove.S
+cfn=(2) memcpy
+calls=2 30
+17 1000
+fi=(3) ROOT/src/protocol/state/peer.h
+* 4
+fe=(1)
+18 1
+fi=(4) /usr/include/c++/12/span
+20 2
+
+ob=(2)
+fl=(2)
+fn=(2)
+30 500
+"""
+
+    def test_inlined_lines_count_where_they_were_written(self):
+        stages, functions = stages_count.read_callgrind(self.CALLGRIND.replace("ROOT", bench_run.ROOT))
+        self.assertEqual(stages, {"MX API": 18, "protocol: state": 4, "libc.so.6": 500})
+        self.assertEqual(functions, {"mx_isend": 22, "memcpy": 500})
+
+    def test_cache_lines_of_a_round(self):
+        mark = 0x1000
+        once = ["I  0400,3", " L 2000,8", " S 203c,8", " M 2000,4", "==1== a remark"]
+        trace = (once + [f" S {mark:08x},8"]) * (stages_count.SETTLED + 3)
+        # A round touches the mark, and two lines of data, as one access crosses into the second: half of them for a message.
+        self.assertEqual(stages_count.read_lackey(trace, mark), {"data_lines": 1.5, "code_lines": 0.5})
+
+    def test_trace_without_rounds(self):
+        with self.assertRaises(bench_run.MeasurementFailed):
+            stages_count.read_lackey(["I  0400,3"], 0x1000)
+
+    def test_table(self):
+        case = {"link": "raw", "api": "mx", "stages": {"MX API": 18.2, "protocol: state": 40}, "functions": {"f": 3}, "data_lines": 1.5,
+                "code_lines": 7, "system_calls": {"sendto": 1.0}}
+        text = stages_report.render([case], 8)
+        self.assertIn("| protocol: state | 40 |\n| MX API | 18 |\n| **all** | **58** |", text)
+        self.assertIn("sendto 1.00", text)
 
 
 class PapersLive(unittest.TestCase):
