@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-
 #include "protocol/state/segments.h"
-
-#include <cstring>
 
 #include "protocol/types.h"
 
 namespace omx::protocol {
 
-bool SegmentList::assign(std::span<const Segment> segments, BufferPool& pool) {
+bool SegmentList::assign_many(std::span<const Segment> segments, BufferPool& pool) {
   length_ = 0;
   count_ = static_cast<std::uint32_t>(segments.size());
   for (const Segment& s : segments) length_ += s.length;
-  if (count_ <= 1) {
-    if (count_ == 1) one_ = segments[0];
-    return true;
-  }
+  if (count_ == 0) return true;
   many_ = reinterpret_cast<Segment*>(pool.get(count_ * sizeof(Segment)));
   if (!many_) {
     count_ = 0;
@@ -31,14 +25,14 @@ void SegmentList::clear(BufferPool& pool) {
   many_ = nullptr;
 }
 
-void SegmentList::write(std::uint64_t offset, const std::byte* from, std::uint64_t length) const {
+void SegmentList::write_pieces(std::uint64_t offset, const std::byte* from, std::uint64_t length) const {
   for_range(offset, length, [&](std::byte* base, std::uint64_t bytes) {
     std::memcpy(base, from, bytes);
     from += bytes;
   });
 }
 
-void SegmentList::read(std::uint64_t offset, std::byte* to, std::uint64_t length) const {
+void SegmentList::read_pieces(std::uint64_t offset, std::byte* to, std::uint64_t length) const {
   for_range(offset, length, [&](const std::byte* base, std::uint64_t bytes) {
     std::memcpy(to, base, bytes);
     to += bytes;
