@@ -55,25 +55,46 @@ void PostedReceives::grow(Table& table) {
   table.buckets = more;
 }
 
-void PostedReceives::add(Request& receive) {
+void PostedReceives::insert(Request& receive) {
   Table& table = table_for(receive.rx.match_mask, receive.rx.source != nullptr);
   if (table.count >= table.buckets * 2) grow(table);
-  receive.rx.order = ++order_;
   table.bucket[key_of(table, receive).hash() & (table.buckets - 1)].push_back(receive);
   table.count++;
+}
+
+void PostedReceives::add(Request& receive) {
+  if (size_ == 0) {
+    lone_ = &receive;
+  } else {
+    if (lone_) insert(*lone_);  // may throw, and nothing has changed then
+    lone_ = nullptr;
+    insert(receive);
+  }
+  receive.rx.order = ++order_;
   size_++;
 }
 
 void PostedReceives::remove(Request& receive) {
+  size_--;
+  if (&receive == lone_) {
+    lone_ = nullptr;
+    return;
+  }
   assert(receive.match.linked());
   receive.match.unlink();
-  Table& table = table_for(receive.rx.match_mask, receive.rx.source != nullptr);
-  table.count--;
-  size_--;
+  table_for(receive.rx.match_mask, receive.rx.source != nullptr).count--;
+}
+
+bool PostedReceives::lone_matches(const Request& receive, std::uint64_t match_info, const Peer* source,
+                                  std::uint32_t session, std::uint8_t message_class) {
+  return ((match_info ^ receive.match_info) & receive.rx.match_mask) == 0 &&
+         receive.message_class == message_class && (!receive.rx.source || receive.rx.source == source) &&
+         !names_another(receive.session, session);
 }
 
 Request* PostedReceives::find(std::uint64_t match_info, const Peer* source, std::uint32_t session,
                               std::uint8_t message_class) {
+  if (lone_) return lone_matches(*lone_, match_info, source, session, message_class) ? lone_ : nullptr;
   Request* best = nullptr;
   for (Table& table : tables_) {
     if (table.count == 0) continue;
@@ -89,6 +110,7 @@ Request* PostedReceives::find(std::uint64_t match_info, const Peer* source, std:
 }
 
 Request* PostedReceives::any() {
+  if (lone_) return lone_;
   for (Table& table : tables_)
     for (std::size_t b = 0; table.count > 0 && b < table.buckets; b++)
       if (Request* r = table.bucket[b].front()) return r;
@@ -154,8 +176,8 @@ void UnexpectedQueue::remove(Unexpected& message) {
   }
 }
 
-Unexpected* UnexpectedQueue::find(std::uint64_t match_info, std::uint64_t match_mask, const Peer* source,
-                                  std::uint32_t session, std::uint8_t message_class) {
+Unexpected* UnexpectedQueue::search(std::uint64_t match_info, std::uint64_t match_mask, const Peer* source,
+                                    std::uint32_t session, std::uint8_t message_class) {
   const bool sourced = source != nullptr;
   const MatchKey key = message_key(match_mask, sourced, match_info, source, message_class);
   const auto matches = [&](const Unexpected& u) {

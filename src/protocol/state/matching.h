@@ -70,6 +70,10 @@ class PostedReceives {
   // Calls `call` with each posted receive, in no order, until it returns false.
   template <class Call>
   void visit(Call call) {
+    if (lone_) {
+      call(*lone_);
+      return;
+    }
     for (Table& table : tables_) {
       for (std::size_t i = 0; table.count > 0 && i < table.buckets; i++) {
         for (Request* r = table.bucket[i].front(); r; r = table.bucket[i].next(*r)) {
@@ -90,9 +94,15 @@ class PostedReceives {
   };
 
   static MatchKey key_of(const Table& table, const Request& receive);
+  static bool lone_matches(const Request& receive, std::uint64_t match_info, const Peer* source,
+                           std::uint32_t session, std::uint8_t message_class);
   static void grow(Table& table);
+  void insert(Request& receive);
   Table& table_for(std::uint64_t mask, bool sourced);
 
+  // The only receive, if it was posted when there was none. It is in no table until another one comes: a
+  // program that waits for one message at a time needs none.
+  Request* lone_ = nullptr;
   std::vector<Table> tables_;
   std::uint64_t order_ = 0;
   std::size_t size_ = 0;
@@ -105,7 +115,9 @@ class UnexpectedQueue {
   // Returns the oldest message that a receive (info, mask, source and its instance, class) matches. It stays
   // queued.
   Unexpected* find(std::uint64_t match_info, std::uint64_t match_mask, const Peer* source,
-                   std::uint32_t session, std::uint8_t message_class);
+                   std::uint32_t session, std::uint8_t message_class) {
+    return size_ == 0 ? nullptr : search(match_info, match_mask, source, session, message_class);
+  }
   std::size_t size() const { return size_; }
   Unexpected* front() { return all_.front(); }
   Unexpected* next(Unexpected& message) { return all_.next(message); }
@@ -125,6 +137,8 @@ class UnexpectedQueue {
     std::unique_ptr<Bucket[]> bucket;
   };
 
+  Unexpected* search(std::uint64_t match_info, std::uint64_t match_mask, const Peer* source,
+                     std::uint32_t session, std::uint8_t message_class);
   static Unexpected* owner(ListHook* hook, std::size_t index);
   void index_insert(std::size_t i, Unexpected& message);
   void index_build(std::size_t i, std::uint64_t mask, bool sourced);
