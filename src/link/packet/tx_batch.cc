@@ -88,7 +88,7 @@ void TxBatch::commit() {
   msghdr& message = messages_[count_].msg_hdr;
   message.msg_iov = pieces;
   message.msg_iovlen = 1 + frame.segment_count;
-  const std::size_t length = message_bytes(message);
+  const std::size_t length = frame.segment_count == 0 ? frame.header_length : message_bytes(message);
   if (length < wire::kMinFrame) {
     // The pieces are copied behind the header, and padded with zeros.
     pieces_gather(pieces + 1, frame.segment_count, frame.header + frame.header_length);
@@ -143,7 +143,20 @@ void TxBatch::count_sent(std::uint32_t first, std::uint32_t count) {
   }
 }
 
+bool TxBatch::send_lone(int fd) {
+  const msghdr& message = messages_[0].msg_hdr;
+  if (count_ != 1 || message.msg_iovlen != 1 || longest_ >= kAlignedBytes) return false;
+  const iovec& frame = *message.msg_iov;
+  counters_.send_calls++;
+  if (::syscall(SYS_sendto, fd, frame.iov_base, frame.iov_len, MSG_DONTWAIT, nullptr, 0) < 0) return false;
+  counters_.frames_sent++;
+  counters_.bytes_sent += frame.iov_len;
+  return true;
+}
+
 void TxBatch::flush(int fd) {
+  if (count_ == 0) return;
+  if (send_lone(fd)) return reset();
   const bool aligned = align(fd);
   if (aligned) fd = aligned_.get();
   std::uint32_t done = 0;
@@ -185,9 +198,7 @@ void TxBatch::flush(int fd) {
     counters_.send_errors += dropped;
     done += dropped;
   }
-  count_ = 0;
-  pieces_used_ = 0;
-  longest_ = 0;
+  reset();
 }
 
 }  // namespace omx::link

@@ -44,7 +44,15 @@ class TxBatch {
   // Sends frames of the batch from `first` on with one system call. Returns how many the kernel took, or -1
   // with errno.
   int send_from(int fd, std::uint32_t first);
+  // Sends a batch of one frame of one piece, the usual one. Returns false if it is another batch, or the
+  // kernel did not take it.
+  bool send_lone(int fd);
   void count_sent(std::uint32_t first, std::uint32_t count);
+  void reset() {
+    count_ = 0;
+    pieces_used_ = 0;
+    longest_ = 0;
+  }
 
   std::uint32_t capacity_;
   std::uint32_t pieces_capacity_;

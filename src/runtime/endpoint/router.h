@@ -44,17 +44,18 @@ class Router final : public wire::FrameSink {
     link_.frame_commit();
   }
   void flush() override {
-    if (committed_) {
-      committed_ = false;
-      link_.flush();
-      for (link::Transport* rail : rails_) rail->flush();
-    }
+    if (committed_) links_flush();
     if (hub_) hub_->flush();
   }
 
  private:
   // Sends through shared memory. The link's frame is not committed, so the link forgets it.
   void stay();
+  [[gnu::noinline]] void links_flush() {
+    committed_ = false;
+    link_.flush();
+    for (link::Transport* rail : rails_) rail->flush();
+  }
 
   link::Transport& link_;
   local::Hub* hub_;
