@@ -13,9 +13,18 @@
 
 namespace omx::protocol {
 
+namespace {
+
+// Returns whether the timer ends before a message that is sent now can be due. It then looks for itself.
+bool ends_early(const State& s, const Peer& p) {
+  return p.resend_timer.armed() && p.resend_timer.deadline <= s.now + s.config.reliability.resend_delay_least;
+}
+
+}  // namespace
+
 void retransmit_arm(State& s, Peer& p) {
   TimeNs next = kNever;
-  if (Request* r = p.tx.unacked.front())
+  if (Request* r = ends_early(s, p) ? nullptr : p.tx.unacked.front())
     next = std::min(resend_due(s, p, *r), time_add(request_silent_since(p, *r), r->timeout));
   if (Request* r = p.tx.connects.back())
     next = std::min({next, r->last_sent + connect_delay(s, *r), time_add(r->first_sent, r->timeout)});
