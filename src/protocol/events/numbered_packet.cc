@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/events/numbered_packet.h"
 
+#include <memory>
+
 #include "protocol/state/peer.h"
 #include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
@@ -27,6 +29,7 @@ std::uint32_t fragment_unit(const State& s, const Peer* p, const wire::Medium& m
 }  // namespace
 
 wire::Drop numbered_decode_medium(State& s, const Peer* p, bool extended, wire::Frame frame, Numbered& n) {
+  std::construct_at(&n.medium);
   const auto drop =
       wire::decode_medium(frame, p ? p->agreed.mode : s.config.mode, extended, n.medium, &n.data);
   if (drop != wire::Drop::none) return drop;
@@ -55,10 +58,12 @@ wire::Drop numbered_decode(State& s, const Peer* p, wire::Frame frame, Numbered&
       drop = numbered_decode_medium(s, p, extended, frame, n);
       break;
     case wire::PacketType::rndv:
+      std::construct_at(&n.rndv);
       drop = wire::decode_rndv(frame, extended, n.rndv, &n.data);
       numbered_take(n, n.rndv);
       break;
     case wire::PacketType::notify:
+      std::construct_at(&n.notify);
       drop = wire::decode_notify(frame, extended, n.notify);
       n.session = n.notify.session;
       n.seqnum = n.notify.seqnum;

@@ -17,15 +17,20 @@ struct State;
 
 // A decoded packet of any of these types.
 struct Numbered {
-  wire::PacketType type;
+  Numbered() : eager() {}
+
+  wire::PacketType type = wire::PacketType::tiny;
   std::uint32_t session = 0;
   Seqnum seqnum = 0, piggyack = 0;
   std::uint32_t fragment = 0, fragments = 1;
   std::uint32_t unit = 0;  // bytes of a full fragment of a medium message
-  wire::Eager eager;
-  wire::Medium medium;
-  wire::Rndv rndv;
-  wire::Notify notify;
+  // The one that `type` says. Setting up all of them took longer than reading one.
+  union {
+    wire::Eager eager;
+    wire::Medium medium;
+    wire::Rndv rndv;
+    wire::Notify notify;
+  };
   // The data of a short message or of a medium fragment, or the tail of an RNDV (its last `rndv.tail` bytes).
   // nullptr: the data of a fragment are already where they belong.
   const std::byte* data = nullptr;
