@@ -94,7 +94,7 @@ void park_waiting(State& s, Request& r) {
     request_user_done(s, r, Status::success);
   }
   if (!r.user_done) s.room.awaiting++;
-  if (r.tx.buffer) s.room.parked_bytes += BufferPool::capacity_of(r.tx.buffer_size);
+  s.room.parked_bytes += send_copy_bytes(r);
 }
 
 }  // namespace omx::protocol

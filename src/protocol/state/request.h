@@ -4,6 +4,10 @@
 // not yet acknowledged is a buffered send, MX's "zombie" (docs/spec/protocol.md 11).
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
 #include "base/list.h"
 #include "protocol/state/segments.h"
 #include "protocol/state/seqnum.h"
@@ -53,6 +57,9 @@ enum class Phase : std::uint8_t {
   finished       // nothing more to do for the protocol
 };
 
+// The longest message whose copy lies in its request.
+inline constexpr std::size_t kNearMost = 32;
+
 // State that only a send needs. A NOTIFY is a send, too, and uses some of it.
 struct RequestTx {
   bool synchronous = false;
@@ -70,8 +77,9 @@ struct RequestTx {
   bool waits = false;        // ... acknowledged; its copy, if any, waits for the receive
   std::uint8_t frames = 0;   // on the wire when unacked
   std::uint32_t buffer_size = 0;
-  std::byte* buffer = nullptr;  // copy of a buffered send's data
-  TimeNs passed_at = 0;         // when a later message was known to have arrived first; 0: not so far
+  std::byte* buffer = nullptr;            // copy of a buffered send's data
+  std::array<std::byte, kNearMost> near;  // ... of a short message; nothing has to be taken for it
+  TimeNs passed_at = 0;  // when a later message was known to have arrived first; 0: not so far
 };
 
 // State that only a receive needs.

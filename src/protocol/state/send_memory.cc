@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/state/send_memory.h"
 
+#include <utility>
+
 #include "base/buffer_pool.h"
 #include "protocol/state/request.h"
 #include "protocol/state/room.h"
@@ -9,8 +11,9 @@
 
 namespace omx::protocol {
 
-std::byte* send_copy_memory(State& s, const Request& r) {
+std::byte* send_copy_memory(State& s, Request& r) {
   if (s.completion.buffered_sends >= s.config.buffered_sends_max) return nullptr;
+  if (r.msg_length <= kNearMost) return r.tx.near.data();
   const std::size_t after = s.memory.send_buffers.in_use() + BufferPool::capacity_of(r.msg_length);
   return after <= s.config.send_buffer_bytes + s.room.parked_bytes ? room_for_copy(s, r.msg_length) : nullptr;
 }
@@ -45,11 +48,15 @@ bool send_buffer(State& s, Request& r) {
   return r.tx.buffered = true;
 }
 
+std::size_t send_copy_bytes(const Request& r) {
+  return !r.tx.buffer || r.tx.buffer == r.tx.near.data() ? 0 : BufferPool::capacity_of(r.tx.buffer_size);
+}
+
 void send_release_buffer(State& s, Request& r) {
-  if (!r.tx.buffer) return;
+  std::byte* const buffer = std::exchange(r.tx.buffer, nullptr);
+  if (!buffer || buffer == r.tx.near.data()) return;
   if (r.tx.waits) s.room.parked_bytes -= BufferPool::capacity_of(r.tx.buffer_size);
-  s.memory.send_buffers.put(r.tx.buffer, r.tx.buffer_size);
-  r.tx.buffer = nullptr;
+  s.memory.send_buffers.put(buffer, r.tx.buffer_size);
   room_left_by_copy(s);
 }
 

@@ -11,7 +11,10 @@ struct State;
 
 // Returns memory for a copy, so that the user may have the original back at once. Returns nullptr when there
 // is none, or when too much waits for acknowledgements.
-std::byte* send_copy_memory(State& s, const Request& r);
+std::byte* send_copy_memory(State& s, Request& r);
+// Returns how much of the memory for copies a request's copy takes. That of a short message lies in the
+// request.
+std::size_t send_copy_bytes(const Request& r);
 void send_copy_fill(Request& r, std::byte* memory);
 bool send_copy_now(State& s, Request& r);
 bool send_copy_wanted(const Request& r);
