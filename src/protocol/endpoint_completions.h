@@ -20,7 +20,13 @@ class EndpointCompletions {
   bool held(const Request* request) const;
   bool done(const Request* request) const;
   // Returns the completion of a request that is done, and frees the request.
-  Completion consume(Request* request);
+  Completion consume(Request* request) {
+    Completion completion;
+    consume(request, completion);
+    return completion;
+  }
+  // Writes the completion into one that has its first values, which saves a copy.
+  void consume(Request* request, Completion& completion);
   // Returns the oldest matching request that is done, or nullptr. Forgotten requests are never seen.
   Request* find_done(std::uint64_t match_info, std::uint64_t match_mask);
   Request* peek_done();

@@ -30,10 +30,9 @@ bool EndpointCompletions::done(const Request* request) const {
   return request->user_done;
 }
 
-Completion EndpointCompletions::consume(Request* request) {
+void EndpointCompletions::consume(Request* request, Completion& c) {
   const Request& r = *request;
   assert(r.user_done && !r.user_gone);
-  Completion c;
   c.kind = r.kind;
   c.status = r.status;
   c.peer = r.peer;
@@ -49,7 +48,6 @@ Completion EndpointCompletions::consume(Request* request) {
   if (r.kind == RequestKind::receive && r.segments.count() > 0) c.place = r.segments.span().front().base;
   c.released = r.rx.released;
   request_user_gone(*state_, *request);
-  return c;
 }
 
 Request* EndpointCompletions::find_done(std::uint64_t match_info, std::uint64_t match_mask) {

@@ -58,7 +58,7 @@ Expected<Request*, OpError> Endpoint::connect(NicId nic, std::uint8_t endpoint, 
   return request;
 }
 
-Expected<Request*, OpError> Endpoint::send(const Address& to, protocol::SendOp op) {
+Expected<Request*, OpError> Endpoint::send(const Address& to, protocol::SendOp& op) {
   if (impl_->foreign()) return refused();
   const AddressParts parts = address_unpack(to);
   const Operation operation(*impl_);
@@ -188,7 +188,7 @@ WaitOutcome Endpoint::test(Request* request, Completion& completion) {
     } else {
       impl_->found_turn();
     }
-    completion = impl_->core.engine->consume(request);
+    impl_->core.engine->consume(request, completion);
     return true;
   });
   if (!held) return WaitOutcome::no_request;

@@ -44,8 +44,11 @@ class Endpoint {
                                                 std::uint64_t match_info, void* context, bool forgotten,
                                                 bool hidden = false);
   // Sends a message. Fails with bad_request if the address is of another endpoint object, or was never
-  // valid.
-  Expected<Request*, protocol::OpError> send(const Address& to, protocol::SendOp op);
+  // valid. Fills in what the address says.
+  Expected<Request*, protocol::OpError> send(const Address& to, protocol::SendOp& op);
+  Expected<Request*, protocol::OpError> send(const Address& to, protocol::SendOp&& op) {
+    return send(to, op);
+  }
   Expected<Request*, protocol::OpError> receive(const protocol::ReceiveOp& op);
   Expected<bool, protocol::OpError> cancel(Request* request, bool complete = false);
   bool forget(Request* request);  // returns false if this endpoint has no such request
