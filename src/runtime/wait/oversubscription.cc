@@ -23,7 +23,9 @@ constexpr unsigned kChecks = 2;
 
 std::atomic<int> g_spinners{0};
 std::atomic<int> g_processors{0};  // 0: unknown
-CheckBackOff g_back_off;
+// A host with an idle processor will have one for a while. One with more to run than processors stays so for
+// longer: a job that found this out in each of its waits spent most of its time on that.
+Recently g_calm{100'000}, g_crowded{5'000'000};
 
 int processors_mine() {
   if (const int told = g_processors.load(std::memory_order_relaxed)) return told;
@@ -69,8 +71,9 @@ std::optional<unsigned> runnable_parse(std::string_view loadavg) {
 }
 
 bool OversubscriptionDetector::oversubscribed(TimeNs now) {
+  if (g_crowded.lasts(now)) return true;
   if (next_check_ == 0) next_check_ = now + kFirstCheckNs;
-  if (now < next_check_ || g_back_off.lasts(now)) return false;
+  if (now < next_check_ || g_calm.lasts(now)) return false;
   const NoCancel no_cancel;  // the caller may hold a lock
   const bool away = now > next_check_ + kPreemptedNs;
   next_check_ = now + kNextCheckNs;
@@ -79,8 +82,10 @@ bool OversubscriptionDetector::oversubscribed(TimeNs now) {
   // Another thread had this very processor for a while, even if processors are idle elsewhere.
   if (away && before >= 0 && preempted_ > before) return true;
   oversubscribed_ = runnable() > processors_all() ? oversubscribed_ + 1 : 0;
-  if (oversubscribed_ == 0) g_back_off.seen(now);
-  return oversubscribed_ >= kChecks;
+  if (oversubscribed_ == 0) g_calm.seen(now);
+  if (oversubscribed_ < kChecks) return false;
+  g_crowded.seen(now);
+  return true;
 }
 
 int OversubscriptionDetector::spinning() {
@@ -96,7 +101,8 @@ bool OversubscriptionDetector::allowed(TimeNs now) {
     g_spinners.fetch_add(1, std::memory_order_relaxed);
     counted_ = true;
   }
-  return spinning() <= processors_mine() && !oversubscribed(now);
+  refused_ = spinning() > processors_mine() || oversubscribed(now);
+  return !refused_;
 }
 
 void OversubscriptionDetector::stop() {

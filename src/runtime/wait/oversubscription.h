@@ -15,15 +15,16 @@ namespace omx::runtime {
 // Returns how many threads of this host run or want to run, parsed from the text of /proc/loadavg.
 std::optional<unsigned> runnable_parse(std::string_view loadavg);
 
-// Delays the next check while a host has an idle processor, as it will have one for a while. A check costs
-// as much as a short message. All threads of a process share one object, since they see the same host.
-class CheckBackOff {
+// Remembers for a while what a check found, because a check costs as much as a short message. All threads of
+// a process share one object, since they see the same host.
+class Recently {
  public:
+  explicit constexpr Recently(TimeNs lasting) : lasting_(lasting) {}
   bool lasts(TimeNs now) const { return now < until_.load(std::memory_order_relaxed); }
-  void seen(TimeNs now) { until_.store(now + kBackOffNs, std::memory_order_relaxed); }
+  void seen(TimeNs now) { until_.store(now + lasting_, std::memory_order_relaxed); }
 
  private:
-  static constexpr TimeNs kBackOffNs = 100'000;
+  const TimeNs lasting_;
   std::atomic<TimeNs> until_{0};
 };
 
@@ -39,10 +40,13 @@ class OversubscriptionDetector {
   // Returns whether the wait may go on spinning. Cheap, since it makes system calls only now and then.
   bool allowed(TimeNs now);
   void stop();
+  // Returns whether allowed() last said no, in this wait or an earlier one.
+  bool refused() const { return refused_; }
 
  private:
   bool oversubscribed(TimeNs now);
 
+  bool refused_ = false;
   bool counted_ = false;         // among the spinners of this process
   unsigned oversubscribed_ = 0;  // checks in a row that found the host oversubscribed
   TimeNs next_check_ = 0;
@@ -55,16 +59,19 @@ class PollingFairness {
   // Counts a poll. Returns whether the thread should give its processor away now.
   bool yield_due(bool found) {
     if (found) {
-      if (idle_ >= kIdlePolls) detector_.stop();
+      if (idle_ >= kCrowdedPolls) detector_.stop();
       idle_ = 0;
       return false;
     }
-    return ++idle_ % kIdlePolls == 0 && !detector_.allowed(clock_now());
+    return ++idle_ % (detector_.refused() ? kCrowdedPolls : kIdlePolls) == 0 &&
+           !detector_.allowed(clock_now());
   }
 
  private:
   // This many polls without a result take longer than the answer to a short message.
   static constexpr unsigned kIdlePolls = 64;
+  // Where others need the processor, an answer that is not there at once takes as long as they run.
+  static constexpr unsigned kCrowdedPolls = 16;
   unsigned idle_ = 0;
   OversubscriptionDetector detector_;
 };

@@ -39,12 +39,29 @@ TEST(oversubscription, spinners__as_many_as_were_told) {
   OversubscriptionDetector::processors_are(0);
 }
 
-TEST(oversubscription, calm__lasts_for_a_while) {
-  CheckBackOff back_off;
-  EXPECT_FALSE(back_off.lasts(1'000'000));
-  back_off.seen(1'000'000);
-  EXPECT_TRUE(back_off.lasts(1'050'000));
-  EXPECT_FALSE(back_off.lasts(1'100'000));
+TEST(oversubscription, finding__lasts_for_a_while) {
+  Recently calm{100'000};
+  EXPECT_FALSE(calm.lasts(1'000'000));
+  calm.seen(1'000'000);
+  EXPECT_TRUE(calm.lasts(1'050'000));
+  EXPECT_FALSE(calm.lasts(1'100'000));
+}
+
+// A thread that was refused looks less often before it yields, also in its next wait.
+TEST(oversubscription, courtesy__is_remembered) {
+  OversubscriptionDetector::processors_are(1);
+  OversubscriptionDetector other;
+  other.allowed(clock_now());
+  PollingFairness fairness;
+  const auto looks_to_yield = [&] {
+    int looks = 1;
+    while (!fairness.yield_due(false)) looks++;
+    return looks;
+  };
+  const int first = looks_to_yield();
+  fairness.yield_due(true);
+  EXPECT_LT(looks_to_yield(), first);
+  OversubscriptionDetector::processors_are(0);
 }
 
 // A thread that finds something now and then does not count as waiting.
