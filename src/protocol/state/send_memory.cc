@@ -53,9 +53,10 @@ std::size_t send_copy_bytes(const Request& r) {
 }
 
 void send_release_buffer(State& s, Request& r) {
+  const std::size_t bytes = send_copy_bytes(r);
   std::byte* const buffer = std::exchange(r.tx.buffer, nullptr);
-  if (!buffer || buffer == r.tx.near.data()) return;
-  if (r.tx.waits) s.room.parked_bytes -= BufferPool::capacity_of(r.tx.buffer_size);
+  if (bytes == 0) return;
+  if (r.tx.waits) s.room.parked_bytes -= bytes;
   s.memory.send_buffers.put(buffer, r.tx.buffer_size);
   room_left_by_copy(s);
 }
