@@ -58,7 +58,7 @@ def run_build(folder, targets, *options):
         raise MeasurementFailed("the programs to measure could not be built, for the reason above")
 
 
-def built(build, programs, lab=True, optional=()):
+def built(build, programs, lab=True, optional=(), preset="release"):
     """Builds all programs. Returns {name: absolute path} for {name: path below the build}. Those in `optional` may be missing.
 
     Everything that can be missing is reported here, before anything is measured: the lab if one is needed, a compiler, a
@@ -68,8 +68,8 @@ def built(build, programs, lab=True, optional=()):
     if lab:
         lab_needed()
     configured = os.path.exists(os.path.join(folder, "CMakeCache.txt"))
-    if configured and os.access(folder, os.W_OK) or not configured and folder == DEFAULT_BUILD:
-        return built_in(folder, configured, paths, optional)
+    if configured and os.access(folder, os.W_OK) or not configured and folder == os.path.join(ROOT, "build", preset):
+        return built_in(folder, configured, paths, optional, preset)
     paths = {name: path for name, path in paths.items() if name not in optional or os.access(path, os.X_OK)}
     missing = [path for path in paths.values() if not os.access(path, os.X_OK)]
     if missing and configured:
@@ -79,11 +79,11 @@ def built(build, programs, lab=True, optional=()):
     return paths
 
 
-def built_in(folder, configured, paths, optional):
+def built_in(folder, configured, paths, optional, preset):
     tools_needed({"cmake": "cmake"})
     if not configured:
         tools_needed({"c++": "g++", "ninja": "ninja-build"})
-        run_build(folder, ["help"], "--preset", "release")
+        run_build(folder, ["help"], "--preset", preset)
     absent = absent_targets(folder, [target_of(path) for path in paths.values()])
     paths = {name: path for name, path in paths.items() if name not in optional or target_of(path) not in absent}
     for path in paths.values():

@@ -107,6 +107,8 @@ def read_lackey(lines, mark):
             rounds.append((len(data), len(code)))
             data.clear()
             code.clear()
+        if len(rounds) < SETTLED:
+            continue  # what comes before is long, and does not count
         if line[1:2] in ("L", "S", "M") or line.startswith("I"):
             first, _, size = line[3:].partition(",")
             if not size.strip().isdigit():
