@@ -2,15 +2,7 @@
 # Builds for arm64 on another processor, with what tools/setup/arm64.sh sets up. Programs run under qemu-user.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
-if(DEFINED ENV{OMX_ARM64_ROOT})
-  set(OMX_ARM64_ROOT "$ENV{OMX_ARM64_ROOT}")
-else()
-  set(OMX_ARM64_ROOT "${CMAKE_CURRENT_LIST_DIR}/../build/arm64-root")
-endif()
-get_filename_component(OMX_ARM64_ROOT "${OMX_ARM64_ROOT}" REALPATH)
-if(NOT EXISTS "${OMX_ARM64_ROOT}/usr/lib/aarch64-linux-gnu")
-  message(FATAL_ERROR "${OMX_ARM64_ROOT} has no libraries of arm64: run tools/setup/arm64.sh first")
-endif()
+include("${CMAKE_CURRENT_LIST_DIR}/omx_arm64_root.cmake")
 
 set(CMAKE_SYSROOT "${OMX_ARM64_ROOT}")
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
