@@ -3,7 +3,7 @@
 
     spack repo create ./my-spack my && mkdir -p my-spack/packages/open-mx && cp packaging/spack/package.py my-spack/packages/open-mx
     spack repo add ./my-spack
-    spack install open-mx                  # with `git` below changed to the address or the folder of a clone
+    spack install open-mx                  # after `git` below has become the address or the folder of your clone
     spack dev-build open-mx@main           # or: in the folder of a clone, which is built as it is
 """
 from spack.package import *
@@ -13,7 +13,7 @@ class OpenMx(CMakePackage):
     """Message passing for clusters on ordinary Ethernet, in user space, with the interface, the binary interface and the wire
     format of Myrinet Express (MX), and a libfabric provider."""
 
-    homepage = "https://example.org/open-mx"
+    homepage = "https://example.org/open-mx"  # no public address is known yet
     git = "https://example.org/open-mx.git"
 
     license("BSD-3-Clause")
