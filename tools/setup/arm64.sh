@@ -8,6 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tools/setup/packages.sh
+. tools/setup/usage.sh
 
 root=${OMX_ARM64_ROOT:-$PWD/build/arm64-root}
 programs=(g++-aarch64-linux-gnu qemu-user-static cmake ninja-build pkgconf python3)
@@ -24,8 +25,7 @@ if [ "${1:-}" = --check ]; then
   exit 0
 fi
 if [ $# -gt 0 ]; then
-  sed -n '3,7p' "$0" | sed 's/^# \{0,1\}//'
-  exit 2
+  omx_usage tools/setup/arm64.sh "$1"
 fi
 if ! command -v apt-get >/dev/null; then
   echo "This is not Debian: install a cross compiler for arm64 and qemu-user, and put a root file system of arm64 with these packages into $root: ${libraries[*]}" >&2
