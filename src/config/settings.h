@@ -83,6 +83,7 @@ struct Settings {
   XdpSettings xdp;
   std::uint16_t udp_port = 27200;  // OMX_UDP_PORT: of endpoint 0; the next 511 follow
   bool udp_bulk = true;            // OMX_UDP_BULK: large messages by UDP beside the frames
+  bool gso_frames = true;          // OMX_GSO_FRAMES: of such batches only the first datagram has a header
   CopySettings copy;
   Placement placement = Placement::automatic;  // OMX_PLACEMENT
   std::uint32_t ring_frames = 1024;            // OMX_RING_FRAMES

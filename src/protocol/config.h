@@ -25,6 +25,7 @@ struct BulkConfig {
   bool fragments = true;           // fragments of medium messages are faster by the peer's bulk path too
   std::uint32_t window = 0;        // bytes that may be in flight to our bulk path
   std::uint64_t secret = 0;        // for answers to probes, which no other host may guess
+  bool gso_frames = false;         // asks for GSO frames, and sends them when asked
   // Asks for large messages by the bulk path, where the kernel, not an Offload, puts the data into their
   // place.
   bool pulls = true;

@@ -71,6 +71,7 @@ namespace omx::protocol {
   X(mtu_fallback, "MTU Fallback")                                  \
   X(bulk_fallback, "UDP Bulk Path Given Up")                       \
   X(batches_refused, "UDP Segmentation Given Up")                  \
+  X(gso_frames_cut, "UDP GSO Frames Cut")                          \
   X(rail_suspected, "Rail Suspected")                              \
   X(rail_proven, "Rail Proven")                                    \
   X(rail_refused, "Rails of a Peer Refused")                       \

@@ -177,6 +177,7 @@ enum Feature : std::uint16_t {
   kFeaturePark = 4096,            // sends messages as RNDV on request, and knows pages of regions
   kFeatureAhead = 2048,           // waits for the rest of a bulk path answer that is announced before its end
   kFeatureSource = 8192,          // names its endpoint in PULL_REPLY and NACK_MCP
+  kFeatureGsoFrame = 16384,       // takes GSO frames by its bulk path
 };
 inline constexpr std::uint32_t kConnectExtMagic = 0x4f4d5845;  // "OMXE"
 

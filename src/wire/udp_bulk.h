@@ -18,6 +18,19 @@ inline std::uint32_t gso_batch_frames(std::uint32_t frame) {
   return std::min<std::uint32_t>(kGsoBatchFrames, static_cast<std::uint32_t>(kGsoBatchBytes / frame));
 }
 
+// A GSO frame is a single frame that fills a GSO batch. Only its first datagram has a header, so it comes
+// whole or not at all. Returns the data bytes of each frame when `length` bytes go in GSO frames of one size,
+// with `header` bytes before the data and datagrams of `datagram` bytes. Returns 0 if one datagram holds them
+// all.
+inline std::uint32_t gso_frame_unit(std::uint32_t length, std::uint32_t header, std::uint32_t datagram) {
+  constexpr std::uint32_t kAligned = 32;
+  const auto batch = std::min<std::uint32_t>(kGsoBatchBytes, kGsoBatchFrames * datagram);
+  if (datagram <= header || length <= datagram - header) return 0;
+  const std::uint32_t most = (batch - header) / kAligned * kAligned;
+  const std::uint32_t frames = (length + most - 1) / most;
+  return ((length + frames - 1) / frames + kAligned - 1) / kAligned * kAligned;
+}
+
 // Returns the cookie that announces an answer to a pull. It names the pull's handle and the answer's last
 // frame, counted from 1 so that the cookie is not 0.
 inline constexpr std::uint32_t kBulkAnswerFrame = 0x3FFFFF;

@@ -17,8 +17,9 @@ namespace omx::protocol::test {
 
 struct Faults {
   double loss = 0, duplicate = 0, corrupt = 0, reorder = 0;
-  bool hold_bulk = false;  // frames by bulk paths wait in Network::held
-  bool no_bulk = false;    // no frame passes by bulk paths
+  bool hold_bulk = false;       // frames by bulk paths wait in Network::held
+  bool no_bulk = false;         // no frame passes by bulk paths
+  bool cut_gso_frames = false;  // only the first datagram of a GSO frame arrives
   // GSO batches are lost: on bulk paths, and where all frames go by UDP.
   bool no_batches = false;
   std::function<TimeNs(const std::vector<std::byte>&)> late;  // delays this frame by the returned time
@@ -37,6 +38,7 @@ class Host : public wire::FrameSink {
     frame_.segments = iov_.data();
     frame_.segment_count = frame_.header_length = 0;
     frame_.alone = false;
+    frame_.cut = 0;
     by_bulk_ = false;
     return frame_;
   }
@@ -50,7 +52,7 @@ class Host : public wire::FrameSink {
   void flush() override {
     flushes++;
     batch_leave();
-    for (Late& frame : late_) send(std::move(frame.header), frame.segments, frame.by_bulk);
+    for (Late& frame : late_) send(std::move(frame.header), frame.segments, frame.by_bulk, frame.cut);
     late_.clear();
   }
 
@@ -77,6 +79,7 @@ class Host : public wire::FrameSink {
   std::deque<std::vector<std::byte>> ring;
   wire::BulkAddress bulk_to;      // of the last frame that went by a bulk path
   std::uint32_t bulk_frames = 0;  // frames that went by a bulk path
+  std::uint32_t gso_frames = 0;   // ... and that the kernel cuts into datagrams
   std::uint32_t flushes = 0;      // by the engine
   bool coalesces_late = false;    // payload is read at flush(), as links do
 
@@ -88,8 +91,9 @@ class Host : public wire::FrameSink {
     std::vector<std::byte> header;
     std::vector<iovec> segments;
     bool by_bulk;
+    std::uint32_t cut;
   };
-  void send(std::vector<std::byte> bytes, std::span<const iovec> segments, bool by_bulk);
+  void send(std::vector<std::byte> bytes, std::span<const iovec> segments, bool by_bulk, std::uint32_t cut);
 
   std::vector<Late> late_;
   std::vector<std::vector<std::byte>> batch_;
@@ -195,13 +199,15 @@ class Network {
   Faults faults;
   std::vector<std::unique_ptr<Host>> hosts;
   std::uint64_t frames_sent = 0;
+  std::size_t gso_frame_most = 0;      // of those that were sent
   std::uint32_t intra_node_frame = 0;  // larger frames than the MTU arrive, as on the intra-node path
 
  private:
   void deliver(const std::vector<std::byte>& bytes) {
     for (auto& h : hosts) {
       if (!h || h->board_of(bytes) == wire::kRailsMost) continue;
-      if (bytes.size() > std::max((*h)->config().mtu + 14, intra_node_frame)) return;
+      if (bytes.size() > std::max<std::size_t>({(*h)->config().mtu + 14, intra_node_frame, gso_frame_most}))
+        return;
       if (h->paused || !h->ring.empty()) {
         h->ring.push_back(bytes);
         return;
@@ -230,17 +236,23 @@ inline void Host::frame_commit() {
   std::vector<std::byte> header(frame_.header, frame_.header + frame_.header_length);
   const std::span<const iovec> segments(frame_.segments, frame_.segment_count);
   if (coalesces_late)
-    late_.push_back({std::move(header), {segments.begin(), segments.end()}, by_bulk_});
+    late_.push_back({std::move(header), {segments.begin(), segments.end()}, by_bulk_, frame_.cut});
   else
-    send(std::move(header), segments, by_bulk_);
+    send(std::move(header), segments, by_bulk_, frame_.cut);
 }
 
-inline void Host::send(std::vector<std::byte> bytes, std::span<const iovec> segments, bool by_bulk) {
+inline void Host::send(std::vector<std::byte> bytes, std::span<const iovec> segments, bool by_bulk,
+                       std::uint32_t cut) {
   for (const iovec& segment : segments) {
     const auto* p = static_cast<const std::byte*>(segment.iov_base);
     bytes.insert(bytes.end(), p, p + segment.iov_len);
   }
   if (bytes.size() < wire::kMinFrame) bytes.resize(wire::kMinFrame);
+  if (cut > 0 && bytes.size() > cut) {
+    gso_frames++;
+    if (network_.faults.cut_gso_frames) bytes.resize(cut);
+    network_.gso_frame_most = std::max(network_.gso_frame_most, bytes.size());
+  }
   bulk_frames += by_bulk;
   if (by_bulk && network_.faults.hold_bulk) {
     network_.held.push_back(std::move(bytes));

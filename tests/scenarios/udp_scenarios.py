@@ -70,6 +70,23 @@ def batches_lost(lab):
             raise Failure(f"the remedy is not said once: {said}")
 
 
+@scenario(mtu="1500")
+def gso_frames_cut(lab):
+    """Networks that cut GSO frames into datagrams. Large messages arrive all the same, in ordinary frames."""
+    for host in MAC:
+        lab.lab("exec", host, "--", "ip", "link", "set", "eth0", "gso_max_segs", "1")
+    tool = lab.bin / "tools/omx"
+    for env in (UDP, {"OMX_LINK": "ethernet"}):
+        server = lab.start("h2", [tool, "perf"], env)
+        time.sleep(0.5)
+        finish("client", lab.start("h1", [tool, "perf", "--verify", "-s", "0,100K,1M", "-n", "100", "h2"], env), 0, 120)
+        counters = lab.lab("exec", "h2", "--", tool, "counters")
+        server.kill()
+        server.wait()
+        if "UDP GSO Frames Cut" not in counters:  # only what is not zero is shown
+            raise Failure(f"no GSO frame was cut: {counters}")
+
+
 @of_each_family()
 def without_rights(lab, family):
     """Processes of an unprivileged user. Messages go by UDP, and omx info says so."""

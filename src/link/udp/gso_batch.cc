@@ -46,6 +46,7 @@ wire::TxFrame& GsoBatch::begin(int fd, std::uint32_t max_segments) {
   frame.header_length = 0;
   frame.segment_count = 0;
   frame.alone = false;
+  frame.cut = 0;
   frame.segments = &memory_->pieces[pieces_ + 1];
   return frame;
 }
@@ -60,6 +61,7 @@ void GsoBatch::frame_to_front(const wire::TxFrame& frame, const iovec* pieces, s
   wire::TxFrame& front = memory_->frames[0];
   std::memcpy(front.header, frame.header, sizeof front.header);
   front.alone = frame.alone;
+  front.cut = frame.cut;
   for (std::size_t i = 0; i < count; i++) {
     iovec piece = pieces[i];
     const auto* base = static_cast<const std::byte*>(piece.iov_base);
@@ -77,7 +79,7 @@ void GsoBatch::commit(int fd, const wire::BulkAddress& to, std::uint32_t ifindex
   own[0] = {frame.header, frame.header_length};
   const std::size_t count = std::size_t{1} + frame.segment_count;
   const std::size_t length = pieces_bytes(own, count);
-  if (count_ > 0 && (frame.alone || !joins(to, length) || pieces_ + count > kPiecesMost)) {
+  if (count_ > 0 && (frame.alone || frame.cut > 0 || !joins(to, length) || pieces_ + count > kPiecesMost)) {
     flush(fd);
     frame_to_front(frame, own, count);
   }
@@ -85,7 +87,7 @@ void GsoBatch::commit(int fd, const wire::BulkAddress& to, std::uint32_t ifindex
     to_ = to;
     ifindex_ = ifindex;
     size_ = length;
-    complete_ = m.frames[0].alone;
+    complete_ = m.frames[0].alone || m.frames[0].cut > 0;
   } else {
     complete_ = length < size_;
   }
@@ -180,9 +182,23 @@ void GsoBatch::send_singly(int fd) {
   }
 }
 
+// Sends a GSO frame, which cannot go without segmentation.
+void GsoBatch::send_whole(int fd) {
+  if (segmentation_ && send(fd, 0, pieces_, memory_->frames[0].cut)) {
+    counters_.frames_sent++;
+    counters_.bytes_sent += bytes_;
+    counters_.gso_batches_sent++;
+    return;
+  }
+  counters_.send_errors++;
+  if (errno == EIO || errno == EOPNOTSUPP || errno == ENOPROTOOPT) segmentation_ = false;
+}
+
 void GsoBatch::flush(int fd) {
   if (count_ > 0) {
-    if (count_ == 1 || !segmentation_) {
+    if (const std::uint32_t cut = memory_->frames[0].cut; cut > 0 && bytes_ > cut) {
+      send_whole(fd);
+    } else if (count_ == 1 || !segmentation_) {
       send_singly(fd);
     } else if (send(fd, 0, pieces_, size_)) {
       counters_.frames_sent += count_;

@@ -48,6 +48,7 @@ class GsoBatch {
   bool send(int fd, std::size_t first_piece, std::size_t pieces, std::size_t segment);
   bool send_one(int fd, std::size_t first_piece, std::size_t pieces, std::size_t bytes);
   void send_singly(int fd);
+  void send_whole(int fd);
   bool by_connected() const { return connected_fd_ >= 0 && to_ == connected_to_; }
 
   LinkCounters& counters_;

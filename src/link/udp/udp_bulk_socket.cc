@@ -9,6 +9,7 @@
 
 #include "link/udp/udp_socket.h"
 #include "netdev/socket_buffer.h"
+#include "wire/codec.h"
 #include "wire/packets.h"
 
 namespace omx::link {
@@ -112,12 +113,24 @@ void UdpBulkSocket::gather(std::size_t offset, std::size_t length, std::byte* ou
   }
 }
 
-// Hands the frames of a batch over. First all frames are judged, and those out of place assembled: what must
-// be moved may belong where another frame's data lie now.
-void UdpBulkSocket::hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& batch,
-                              const wire::FrameSender& sender) {
+// Returns whether the batch is a GSO frame, whole or not. What follows its first datagram is no frame.
+bool UdpBulkSocket::whole_frame(const UdpArrival& batch, bool placed) const {
+  std::byte header[wire::kBulkHeader];
+  if (batch.bytes < sizeof header) return false;
+  if (placed)
+    gather(0, sizeof header, header);
+  else
+    std::memcpy(header, memory_->rest, sizeof header);
+  return wire::pull_reply_bytes({header, sizeof header}) > batch.segment;
+}
+
+// Hands the frames of a batch over, and returns how many they are. First all frames are judged, and those out
+// of place assembled: what must be moved may belong where another frame's data lie now.
+std::size_t UdpBulkSocket::hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& batch,
+                                     const wire::FrameSender& sender) {
   Memory& m = *memory_;
-  const std::size_t bytes = batch.bytes, segment = batch.segment;
+  const std::size_t segment = whole_frame(batch, places > 0) ? batch.bytes : batch.segment;
+  const std::size_t bytes = batch.bytes;
   const bool aligned = places > 0 && (segment == m.header + m.places[0].iov_len || bytes <= segment);
   std::size_t frames = 0;
   for (std::size_t at = 0; at < bytes; at += segment, frames++) {
@@ -142,7 +155,8 @@ void UdpBulkSocket::hand_over(BulkHandler& handler, std::size_t places, const Ud
   }
   counters_.frames_received += frames;
   counters_.bytes_received += bytes;
-  if (frames > 1) counters_.gso_batches_received++;
+  if (batch.frames() > 1) counters_.gso_batches_received++;
+  return frames;
 }
 
 std::size_t UdpBulkSocket::receive(BulkHandler& handler, std::size_t budget) {
@@ -159,8 +173,7 @@ std::size_t UdpBulkSocket::receive(BulkHandler& handler, std::size_t budget) {
       counters_.frames_ignored += batch->frames();
       continue;
     }
-    frames += batch->frames();
-    hand_over(handler, places, *batch, sender);
+    frames += hand_over(handler, places, *batch, sender);
     if (!handler.bulk_more()) break;
   }
   return frames;

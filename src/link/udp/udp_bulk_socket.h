@@ -43,8 +43,9 @@ class UdpBulkSocket final : public UdpBulkPath {
   struct Memory;
 
   std::size_t prepare(BulkHandler& handler);
-  void hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& batch,
-                 const wire::FrameSender& sender);
+  std::size_t hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& batch,
+                        const wire::FrameSender& sender);
+  bool whole_frame(const UdpArrival& batch, bool placed) const;
   void gather(std::size_t offset, std::size_t length, std::byte* out) const;
 
   Beside beside_;

@@ -29,6 +29,7 @@ wire::ConnectExt connect_extension(const State& s, const Peer& p) {
   if (s.config.coalesce) ext.features |= wire::kFeaturePack | wire::kFeatureCoalescePackets;
   if (s.config.bulk.address.present()) {
     ext.features |= wire::kFeatureBulk;
+    if (s.config.bulk.gso_frames) ext.features |= wire::kFeatureGsoFrame;
     ext.bulk_address = s.config.bulk.address;
   }
   if (rails_used(s) && p.agreed.intra_node_frame == 0) {

@@ -12,6 +12,7 @@
 #include "protocol/offload.h"
 #include "protocol/state/arrivals.h"
 #include "protocol/state/bulk_trust.h"
+#include "protocol/state/gso_frame.h"
 #include "protocol/state/history_note.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
@@ -35,7 +36,9 @@ void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv) {
   assert(!pull_waiting(pull));
   const Peer& p = *pull.peer;
   pull.by_bulk = s.config.bulk.pulls && p.bulk.in && pull.length >= kBulkBytes && !p.rails;
-  pull.unit = pull.by_bulk ? bulk_sizes(s, p).pull_reply_max : p.agreed.sizes.pull_reply_max;
+  const std::uint32_t gso = pull.by_bulk && gso_wanted(s, p) ? gso_unit(s, p, pull.length) : 0;
+  pull.gso = gso > 0;
+  pull.unit = pull.gso ? gso : pull.by_bulk ? bulk_sizes(s, p).pull_reply_max : p.agreed.sizes.pull_reply_max;
   if (!pull.by_bulk && pull.length >= kOwnSocketBytes) {
     s.transfers.bulk_seen = true;
     if (p.agreed.intra_node_frame == 0) pull_pace_begin(s, pull);
@@ -135,6 +138,15 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::b
   }
   s.transfers.pull_list.push_back(*pull);
   pull_transfer_begin(s, *pull, tail ? &rndv : nullptr);
+  pulls_ask(s);
+}
+
+void pull_restart(State& s, Pull& pull) {
+  pull_slot_release(s, pull);
+  [[maybe_unused]] const bool got = pull_slot_acquire(s, pull);
+  assert(got);
+  pull.silent_rounds = 0;
+  pull_transfer_begin(s, pull);
   pulls_ask(s);
 }
 

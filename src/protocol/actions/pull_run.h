@@ -17,6 +17,8 @@ struct State;
 void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv = nullptr);
 // Begins to pull a message for a receive. `tail`: the last rndv.tail bytes, which need not be asked for.
 void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::byte* tail);
+// Starts the transfer again with another handle, because the size of its frames changed.
+void pull_restart(State& s, Pull& pull);
 void pull_finish(State& s, Pull& pull, Status status);
 void pulls_fail(State& s, Peer& p, Status status);
 

@@ -28,6 +28,8 @@ constexpr std::uint32_t kTurnsInFlight = 8;
 constexpr std::uint32_t kNoTurn = 1024;
 // From this size on, a sleeper that is woken only for the end has more to copy than comes while it wakes.
 constexpr std::uint64_t kMidwayBytes = 256 * 1024;
+// GSO frames that a sleeper asks for at once.
+constexpr std::uint32_t kGsoFramesAsleep = 4;
 // A rest of so few bytes is not worth a request of its own.
 constexpr std::uint64_t kRest = 2048;
 
@@ -48,6 +50,7 @@ std::uint32_t block_most(const State& s, const Pull& pull) {
   const Peer& p = *pull.peer;
   const bool free = p.agreed.extended && p.agreed.mode == wire::Mode::omx;
   const std::uint32_t numbers = std::min<std::uint32_t>(wire::kGsoBatchFrames, 256 / pull.blocks_max);
+  if (pull.gso) return std::min(s.pulling.sleeping ? kGsoFramesAsleep : 1, numbers);
   if (pull.by_bulk)
     return std::clamp<std::uint32_t>(s.pulling.sleeping ? numbers : batch_of(pull), 1, numbers);
   return free ? std::min<std::uint32_t>(p.agreed.peer_pull_frames, 32) : p.agreed.sizes.pull_frames;

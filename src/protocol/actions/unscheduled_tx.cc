@@ -7,6 +7,7 @@
 #include "protocol/actions/frames.h"
 #include "protocol/actions/pull_answer.h"
 #include "protocol/counters.h"
+#include "protocol/state/gso_frame.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/sizes.h"
@@ -44,12 +45,15 @@ void unscheduled_plan(State& s, Request& r, wire::Rndv& packet) {
   if (!may_send(s, p, r)) return;
   const std::uint32_t length = r.msg_length - packet.tail, overhead = peer_overhead(p);
   const bool bulk = unscheduled_by_bulk(p, length);
+  const std::uint32_t gso = bulk && p.bulk.gso_asked ? gso_unit(s, p, length) : 0;
+  const bool whole = gso > 0 && gso_serves(s, p, gso);
   const std::uint32_t unit =
-      bulk ? bulk_sizes(s, p).pull_reply_max
-           : wire::extended_sizes(p.agreed.mode, p.agreed.frame_max, overhead).pull_reply_max;
+      whole  ? gso
+      : bulk ? bulk_sizes(s, p).pull_reply_max
+             : wire::extended_sizes(p.agreed.mode, p.agreed.frame_max, overhead).pull_reply_max;
   std::uint32_t most = s.config.unscheduled_bytes / unit;
   if (most == 0 && s.config.unscheduled_bytes > 0 && unit <= wire::kGsoBatchBytes) most = 1;
-  if (bulk) most = std::min(most, wire::gso_batch_frames(unit + wire::kBulkHeader + overhead));
+  if (bulk && !whole) most = std::min(most, wire::gso_batch_frames(unit + wire::kBulkHeader + overhead));
   packet.unscheduled_frames =
       static_cast<std::uint8_t>(std::min({most, wire::kGsoBatchFrames, (length + unit - 1) / unit}));
   if (packet.unscheduled_frames == 0) return;

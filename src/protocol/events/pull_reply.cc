@@ -11,6 +11,7 @@
 #include "protocol/actions/rails_tend.h"
 #include "protocol/counters.h"
 #include "protocol/events/received.h"
+#include "protocol/state/gso_frame.h"
 #include "protocol/state/news.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
@@ -63,6 +64,15 @@ struct Reply {
   }
 };
 
+// Returns whether the sender answered a request for GSO frames by the first bytes alone.
+bool gso_refused(Pull& pull, const wire::PullReply& packet) {
+  const std::uint32_t first = pull.block(0).first;
+  const std::uint32_t index = first + static_cast<std::uint8_t>(packet.frame_seqnum - first);
+  return pull.block_count > 0 && index < pull.next_frame &&
+         packet.msg_offset == pull_frame_start(pull, index) &&
+         packet.frame_length < pull_frame_end(pull, index) - pull_frame_start(pull, index);
+}
+
 bool reply_wanted(State& s, const wire::Head& head, wire::Frame frame, Reply& reply) {
   // The pull tells whether the sender is extended, and whether the frame names the sender's endpoint.
   Pull* pull = reply.pull = pull_of_reply(s, head, frame);
@@ -74,6 +84,11 @@ bool reply_wanted(State& s, const wire::Head& head, wire::Frame frame, Reply& re
   if (!rx_checksum_ok(s, &p, frame)) return false;
   wire::PullReply& packet = reply.packet;
   const auto drop = wire::decode_pull_reply(frame, p.agreed.extended, packet, &reply.data);
+  if (pull->gso && (drop == wire::Drop::truncated || gso_refused(*pull, packet))) {
+    gso_failed(s, p);
+    pull_restart(s, *pull);
+    return false;
+  }
   if (drop != wire::Drop::none) {
     rx_drop(s, drop);
     return false;

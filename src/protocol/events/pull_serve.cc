@@ -7,6 +7,7 @@
 #include "protocol/counters.h"
 #include "protocol/events/received.h"
 #include "protocol/state/bulk_trust.h"
+#include "protocol/state/gso_frame.h"
 #include "protocol/state/news.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
@@ -28,7 +29,8 @@ constexpr TimeNs kJustServed = 2 * kMillisecond;
 bool range_check(const State& s, const Peer& p, const Request& r, const wire::Pull& pull, PullRange& range) {
   range.unit = pull.reply_max ? pull.reply_max : p.agreed.sizes.pull_reply_max;
   const std::uint64_t m = range.unit;
-  if (m < 64 || m + 32 + peer_overhead(p) > peer_frame(s, p)) return false;
+  if (m < 64) return false;
+  if (m + wire::kBulkHeader + peer_overhead(p) > peer_frame(s, p) && !gso_known(s, p)) return false;
   const std::uint64_t shift = pull.rdma_offset % m;
   if (pull.first_frame_offset >= m || pull.block_length == 0) return false;
   const std::uint64_t frames = (pull.first_frame_offset + std::uint64_t{pull.block_length} + m - 1) / m;
@@ -39,6 +41,16 @@ bool range_check(const State& s, const Peer& p, const Request& r, const wire::Pu
   range.offset = start - shift;
   range.first = static_cast<std::uint32_t>(m - pull.first_frame_offset);
   return range.offset + pull.rdma_offset + pull.block_length <= r.msg_length;
+}
+
+// Answers a request for GSO frames that we cannot send now. The first bytes alone tell the receiver.
+void gso_refuse(State& s, Peer& p, const Request& r, const wire::Pull& pull, PullRange range) {
+  wire::Pull part = pull;
+  part.flags &= static_cast<std::uint8_t>(~wire::kFlagBulk);
+  part.block_length = std::min(pull.block_length, p.agreed.sizes.pull_reply_max);
+  part.first_frame_offset = 0;
+  range.unit = range.first = part.block_length;
+  pull_reply_send(s, p, r, part, range, true);
 }
 
 // How recently the same request was answered.
@@ -102,8 +114,16 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     return;
   }
   const bool by_batch = s.config.bulk.at_nic || ((pull.flags & wire::kFlagBulk) && p->bulk.out);
-  if (extended && by_batch && pull.block_length > range.unit) bulk_answered(s, *p, served != Served::no);
+  if (extended && by_batch && pull.block_length > std::min(range.unit, bulk_sizes(s, *p).pull_reply_max))
+    bulk_answered(s, *p, served != Served::no);
   if (extended) bulk_asked(s, *p, pull);
+  if (pull.flags & wire::kFlagBulk) {
+    const std::uint32_t normal = bulk_sizes(s, *p).pull_reply_max;
+    if (pull.block_length > normal) p->bulk.gso_asked = range.unit > normal;
+  }
+  if (range.unit + wire::kBulkHeader + peer_overhead(*p) > peer_frame(s, *p) &&
+      !((pull.flags & wire::kFlagBulk) && gso_serves(s, *p, range.unit)))
+    return gso_refuse(s, *p, *r, pull, range);
   const PullRoute back{s.rails.rx_rail, s.rails.rx_nic};
   const bool again = served != Served::no || (extended && (pull.flags & wire::kFlagGap));
   pull_reply_send(s, *p, *r, pull, range, again, p->rails ? &back : nullptr);

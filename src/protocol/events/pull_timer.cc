@@ -13,6 +13,7 @@
 #include "protocol/counters.h"
 #include "protocol/events/cleanup.h"
 #include "protocol/state/bulk_trust.h"
+#include "protocol/state/gso_frame.h"
 #include "protocol/state/news.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
@@ -39,17 +40,12 @@ bool size_changed(State& s, Pull& pull) {
   const Peer& p = *pull.peer;
   const bool named = p.agreed.extended && p.agreed.mode == wire::Mode::omx;
   const bool fits = pull.by_bulk && p.bulk.in;
-  const bool changed = fits    ? pull.unit != bulk_sizes(s, p).pull_reply_max
-                       : named ? pull.unit > p.agreed.sizes.pull_reply_max
-                               : pull.unit != p.agreed.sizes.pull_reply_max;
-  if (!changed) return false;
-  pull_slot_release(s, pull);
-  [[maybe_unused]] const bool got = pull_slot_acquire(s, pull);
-  assert(got);
-  pull.silent_rounds = 0;
-  pull_transfer_begin(s, pull);
-  pulls_ask(s);
-  return true;
+  const bool changed = fits && pull.gso ? !gso_trusted(s, p) || pull.unit != gso_unit(s, p, pull.length)
+                       : fits           ? pull.unit != bulk_sizes(s, p).pull_reply_max
+                       : named          ? pull.unit > p.agreed.sizes.pull_reply_max
+                                        : pull.unit != p.agreed.sizes.pull_reply_max;
+  if (changed) pull_restart(s, pull);
+  return changed;
 }
 
 // Asks again for what a block misses. A peer that stopped, before its answer or in the middle of one, may
@@ -112,7 +108,10 @@ void pull_timer(State& s, Pull& pull) {
   if ((bulk || large) && p.liveness.last_heard <= pull.last_asked) {
     connect_ping(s, p);
   } else {
-    if (bulk) bulk_in_fails(s, p);
+    if (bulk && pull.gso)
+      gso_failed(s, p);
+    else if (bulk)
+      bulk_in_fails(s, p);
     if (large) probe_fall_back(s, p);
   }
   pull.last_asked = s.now;

@@ -30,18 +30,17 @@ constexpr TimeNs kForgiven = 60'000 * kMillisecond;
 // The score of losses: a message that had to be sent again adds kLoss, any other subtracts 1.
 constexpr std::uint8_t kLossesMost = 8, kLoss = 2;
 
-void distrust(State& s, BulkTrust& trust) {
-  s.count(Counter::bulk_fallback)++;
-  trust.from = s.now + (kDistrustFirst << trust.failures);
-  if (trust.failures < kDistrustMost) trust.failures++;
-}
-
 }  // namespace
 
 void bulk_out_set(Peer& p, bool works) {
   if (p.bulk.out == works) return;
   p.bulk.out = works;
   p.bulk.losses = p.bulk.offers = 0;
+}
+
+void bulk_distrust(const State& s, BulkTrust& trust) {
+  trust.from = s.now + (kDistrustFirst << trust.failures);
+  if (trust.failures < kDistrustMost) trust.failures++;
 }
 
 void bulk_trust_again(const State& s, BulkTrust& trust) {
@@ -90,7 +89,8 @@ void bulk_forget(State& s, Peer& p) {
   if (owner != s.bulk.owners.end() && owner->second == &p) s.bulk.owners.erase(owner);
   p.bulk.address = {};
   p.bulk.in = p.bulk.out = p.bulk.batches_fail = false;
-  p.bulk.in_trust = p.bulk.out_trust = {};
+  p.bulk.in_trust = p.bulk.out_trust = p.bulk.gso_trust = {};
+  p.bulk.gso_asked = false;
   p.bulk.probe_due = 0;
   p.bulk.losses = p.bulk.offers = 0;
   BulkAwaited& w = s.bulk.awaited;
@@ -101,7 +101,8 @@ void bulk_forget(State& s, Peer& p) {
 }
 
 void bulk_batches_fail(State& s, Peer& p) {
-  if (p.bulk.out || std::exchange(p.bulk.batches_fail, true)) return;
+  if (p.bulk.out || p.bulk.batches_fail) return;
+  p.bulk.batches_fail = true;
   s.count(Counter::batches_refused)++;
   news_no_batches(s, p);
 }
@@ -112,7 +113,8 @@ namespace {
 void batch_lost(State& s, Peer& p) {
   if (!p.bulk.out || (p.bulk.losses += kLoss) < kLossesMost) return;
   bulk_out_set(p, false);
-  distrust(s, p.bulk.out_trust);
+  s.count(Counter::bulk_fallback)++;
+  bulk_distrust(s, p.bulk.out_trust);
   p.bulk.probe_due = p.bulk.out_trust.from;
 }
 
@@ -141,7 +143,8 @@ void bulk_answered(State& s, Peer& p, bool again) {
 void bulk_in_fails(State& s, Peer& p) {
   if (!p.bulk.in) return;
   p.bulk.in = false;
-  distrust(s, p.bulk.in_trust);
+  s.count(Counter::bulk_fallback)++;
+  bulk_distrust(s, p.bulk.in_trust);
 }
 
 void bulk_medium_done(const State& s, Peer& p, const Request& r) {

@@ -20,6 +20,8 @@ struct State;
 inline constexpr std::uint32_t kBulkBytes = 4 * 1024, kBulkFragments = 3;  // shorter messages gain nothing
 
 void bulk_out_set(Peer& p, bool works);
+// Trusts a direction no more for a time that grows with each failure.
+void bulk_distrust(const State& s, BulkTrust& trust);
 // Forgets former failures of a bulk path that has worked for a long time.
 void bulk_trust_again(const State& s, BulkTrust& trust);
 // Takes over the bulk path that a peer announces. Returns the other peer that has it already, which keeps it;

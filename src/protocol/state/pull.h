@@ -69,6 +69,7 @@ struct Pull {
   std::uint32_t unscheduled_key = 0;                // see unscheduled.cc
   bool leave = false;                               // the sender may add unscheduled data to its next message
   bool by_bulk = false;  // laid out for the bulk path, and asked for by it while it is trusted
+  bool gso = false;      // asked for in GSO frames
   bool paced = false;    // counts for the pace of the schedule
   std::array<PullBlock, kPullBlocksStriped> blocks;  // ring of blocks in flight
   std::uint32_t first_block = 0;

@@ -75,6 +75,7 @@ protocol::Config EndpointOpening::config_of(Endpoint& endpoint, const OpenOption
   config.bulk.network_bits = udp_bulk.network_bits;
   config.bulk.window = udp_bulk.window;
   config.bulk.fragments = udp_bulk.fragments;
+  config.bulk.gso_frames = settings_.gso_frames;
   config.bulk.at_nic = endpoint.board().udp;
   config.self_as_others = settings_.disable_self;
   if (::getrandom(&config.rail_secret, sizeof config.rail_secret, 0) != sizeof config.rail_secret)

@@ -2,6 +2,7 @@
 // Frames in flight, in memory that is reused.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,10 +17,13 @@ struct SimFrame {
   std::uint64_t number = 0;  // of the frame in the run; copies share it
   std::uint32_t from = 0;    // host
   bool damaged = false;
-  bool bulk = false;  // goes by the receiver's UDP bulk path
-  unsigned rail = 0;  // number of the sender's board, and of the switch it is on
+  bool bulk = false;      // goes by the receiver's UDP bulk path
+  std::uint32_t cut = 0;  // bytes of each datagram of a GSO frame; 0: it is none
+  unsigned rail = 0;      // number of the sender's board, and of the switch it is on
 
   wire::PacketType type() const { return static_cast<wire::PacketType>(bytes[16]); }
+  // Returns the size of the largest packet on the wire.
+  std::size_t packet() const { return cut > 0 ? std::min<std::size_t>(cut, bytes.size()) : bytes.size(); }
   NicId destination() const { return mac_load(bytes.data()); }
 };
 

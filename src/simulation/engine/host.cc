@@ -20,7 +20,7 @@ constexpr std::uint64_t kBulkLook = 1, kCopies = 2;
 }  // namespace
 
 SimHost::SimHost(World& world, std::uint32_t index, const HostOptions& options)
-    : world_(world), index_(index), options_(options), port_(options.port) {
+    : world_(world), index_(index), options_(options), port_(options.port), gso_random_(index + 1) {
   options_.config.nic = world.nic_of(index);
   if (options_.bulk) {
     wire::BulkAddress& bulk = options_.config.bulk.address;
@@ -101,7 +101,7 @@ void SimHost::on_event(std::uint64_t argument) {
 
 void SimHost::frame_arrived(std::uint32_t frame) {
   SimFrame& f = world_.frames()[frame];
-  if (!engine_ || f.bytes.size() > options_.config.mtu + std::size_t{wire::kEthernetHeader}) {
+  if (!engine_ || f.packet() > options_.config.mtu + std::size_t{wire::kEthernetHeader}) {
     world_.frames().destroy(frame);
     return;
   }
@@ -244,7 +244,7 @@ wire::TxFrame& SimHost::frame_begin(std::uint32_t max_segments) {
   by_bulk_ = false;
   by_rail_ = 0;
   tx_.segments = segments_.data();
-  tx_.header_length = tx_.segment_count = 0;
+  tx_.header_length = tx_.segment_count = tx_.cut = 0;
   return tx_;
 }
 
@@ -272,6 +272,11 @@ void SimHost::frame_commit() {
     frame.bytes.insert(frame.bytes.end(), data, data + tx_.segments[i].iov_len);
   }
   if (frame.bytes.size() < wire::kMinFrame) frame.bytes.resize(wire::kMinFrame);
+  frame.cut = tx_.cut;
+  if (frame.bytes.size() > frame.packet() && gso_random_.chance(options_.gso_cut)) {
+    const std::size_t datagrams = (frame.bytes.size() - 1) / frame.cut;  // without the last one
+    frame.bytes.resize((1 + gso_random_.below(datagrams)) * frame.cut);
+  }
   world_.transmit(*this, index);
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/random.h"
 #include "protocol/endpoint.h"
 #include "simulation/engine/events.h"
 #include "simulation/engine/late_copies.h"
@@ -23,6 +24,7 @@ struct HostOptions {
   std::uint32_t ring_frames = 4096;
   bool bulk = false;                       // takes large messages by a UDP bulk path ...
   TimeNs bulk_dies_at = protocol::kNever;  // ... until a firewall blocks it
+  double gso_cut = 0;                      // the network cuts such a share of the GSO frames that it sends
   std::uint64_t copies_seed = 0;           // 0: the engine copies; else LateCopies does, seeded by this
   std::vector<PortLimits> rails;           // its further boards, each on a switch of its own
   int clock_ppm = 0;                       // how much faster than true time its clock runs
@@ -98,6 +100,7 @@ class SimHost final : public wire::FrameSink, public EventTarget {
   std::vector<iovec> segments_;
   bool by_bulk_ = false;  // of the frame under construction
   unsigned by_rail_ = 0;
+  Random gso_random_;
 };
 
 }  // namespace omx::simulation

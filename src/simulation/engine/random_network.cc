@@ -84,6 +84,10 @@ RandomNetwork random_network(std::uint64_t seed, std::uint32_t key) {
     if (random.chance(0.2)) c.send_buffer_bytes = 64U << 10;
     host.bulk = kind != Kind::legacy && random.chance(0.7);
     if (random.chance(0.2)) host.bulk_dies_at = random.below(2) * random.below(200) * protocol::kMillisecond;
+    c.bulk.gso_frames = host.bulk && random.chance(0.7);
+    // Smaller windows hold no GSO frames.
+    if (c.bulk.gso_frames) c.pull_window_bytes = std::max(c.pull_window_bytes, 1U << 20);
+    if (random.chance(0.5)) host.gso_cut = random.chance(0.3) ? 1.0 : 0.05;
     if (random.chance(0.4)) host.copies_seed = 1 + random.below(1U << 30);
     host.clock_ppm = static_cast<int>(random.below(401)) - 200;
     host.ring_frames = random.chance(0.2) ? 64 : 2048;

@@ -30,6 +30,8 @@ HostOptions choose_host(Random& random, const StallsPlan& plan, std::uint32_t ke
   if (random.chance(0.3)) c.unscheduled_bytes = 0;
   if (random.chance(0.2)) c.send_buffer_bytes = 64U << 10;
   host.bulk = random.chance(0.3);
+  host.config.bulk.gso_frames = host.bulk && random.chance(0.5);
+  if (random.chance(0.3)) host.gso_cut = 0.1;
   if (random.chance(0.2)) host.copies_seed = 1 + random.below(1U << 30);
   host.clock_ppm = static_cast<int>(random.below(401)) - 200;
   host.ring_frames = kRings[random.below(std::size(kRings))];

@@ -86,7 +86,7 @@ void World::forward(std::uint32_t index) {
   // Each board has a switch of its own, and switches are not connected.
   const NicId to = frame.destination() - nic_of(0, frame.rail);
   const bool fits =
-      options_.path_mtu == 0 || frame.bytes.size() <= options_.path_mtu + std::size_t{wire::kEthernetHeader};
+      options_.path_mtu == 0 || frame.packet() <= options_.path_mtu + std::size_t{wire::kEthernetHeader};
   if (to >= hosts_.size() || frame.rail >= hosts_[to]->boards() ||
       is_cut(static_cast<std::uint32_t>(to), frame.rail) ||
       faults_.separated(frame.from, static_cast<std::uint32_t>(to)) || !fits) {

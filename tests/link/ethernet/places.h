@@ -68,7 +68,9 @@ inline Bytes make_reply(NicId dst, NicId src, std::uint8_t number, std::size_t d
   constexpr std::uint8_t kReply = 42;
   Bytes frame = make_frame(dst, src, wire::kBulkHeader + data, kReply, 0, number);
   frame[14] = std::byte{kReplySource};
+  frame[15] = std::byte{0};  // no flags
   frame[17] = static_cast<std::byte>(number);
+  store_be16(frame.data() + 18, static_cast<std::uint16_t>(data));
   store_be32(frame.data() + 28, wire::kPullMagic);
   for (std::size_t i = wire::kBulkHeader; i < frame.size(); i++)
     frame[i] = static_cast<std::byte>(number * 7 + i);

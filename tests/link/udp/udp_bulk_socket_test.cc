@@ -21,7 +21,7 @@ class udp_bulk : public testing::Test {
     ASSERT_TRUE(from_.open(interface_address("lo", index_), kMtu, 0));
     ASSERT_TRUE(to_.open(interface_address("lo", index_), kMtu, 0));
   }
-  void queue(const Bytes& frame, const UdpBulkSocket& to) {
+  void queue(const Bytes& frame, const UdpBulkSocket& to, std::uint32_t cut = 0) {
     wire::TxFrame& tx = from_.begin(to.info().address, 2);
     tx.header_length = wire::kBulkHeader;
     std::memcpy(tx.header, frame.data(), wire::kBulkHeader);
@@ -31,9 +31,11 @@ class udp_bulk : public testing::Test {
     tx.segments[0] = {data, half};
     tx.segments[1] = {data + half, frame.size() - wire::kBulkHeader - half};
     tx.segment_count = 2;
+    tx.cut = cut;
     from_.commit();
   }
   void queue(const Bytes& frame) { queue(frame, to_); }
+  void queue_whole(const Bytes& frame) { queue(frame, to_, kMtu - 28); }
   void flush() { from_.flush(); }
   std::size_t receive(BulkHandler& handler, std::size_t frames) {
     std::size_t got = 0;
@@ -199,6 +201,47 @@ TEST_F(udp_bulk, other_endpoints__of_the_same_nic_are_counted_and_dropped) {
   EXPECT_TRUE(becomes_true([&] { return to_.receive(places, 64), places.got[3]; }));
   EXPECT_FALSE(places.got[0] || places.got[1] || places.got[2]);
   EXPECT_TRUE(places.moved.empty() || places.moved == std::vector<Bytes>{frames[3]});
+}
+
+TEST_F(udp_bulk, gso_frame__passes_whole_into_place) {
+  constexpr std::size_t kWhole = 65440;
+  Places places(3, kWhole, 5000);
+  const Bytes frames[] = {reply(0, kWhole), reply(1, kWhole), reply(2, 5000)};
+  for (const Bytes& frame : frames) queue_whole(frame);
+  flush();
+  EXPECT_EQ(receive(places, 3), 3U);
+  expect_all_right(places, kWhole);
+  EXPECT_EQ(places.placed, 3);
+  EXPECT_EQ(sent_.send_calls, 3U);
+  EXPECT_EQ(sent_.gso_batches_sent, 3U);
+}
+
+TEST_F(udp_bulk, gso_frame__passes_without_a_place_and_between_others) {
+  Places none(1, 1);
+  const std::vector<Bytes> frames = {reply(1), reply(2, 60000), reply(3)};
+  queue(frames[0]);
+  queue_whole(frames[1]);
+  queue(frames[2]);
+  flush();
+  receive(none, 3);
+  EXPECT_EQ(none.moved, frames);
+}
+
+// Datagrams behind the first one are data, even if they look like frames.
+TEST_F(udp_bulk, gso_frame__of_a_cut_one_nothing_else_is_taken_for_a_frame) {
+  Bytes longer = reply(1, 60000);
+  const Bytes forged = reply(7);
+  std::memcpy(longer.data() + kMtu - 28, forged.data(), forged.size());
+  longer.resize(10 * (kMtu - 28));
+  for (const std::size_t place : {std::size_t{1}, std::size_t{60000}}) {
+    Places places(2, place);
+    queue_whole(longer);
+    flush();
+    receive(places, 1);
+    EXPECT_EQ(places.moved, std::vector<Bytes>{longer})
+        << "as it came, for the engine to see that it was cut";
+    EXPECT_EQ(places.placed, 0);
+  }
 }
 
 TEST_F(udp_bulk, nobody_listens__the_frames_are_lost_and_the_next_ones_go) {
