@@ -156,6 +156,16 @@ std::uint8_t frame_flags(Frame frame) {
   }
 }
 
+std::size_t gso_frame_bytes(Frame head) {
+  if (head.size() < kBulkHeader) return 0;
+  const std::byte* in = head.data();
+  const std::uint8_t flags = frame_flags(head);
+  if (has_type(head, PacketType::pull_reply))
+    return pull_reply::kEnd + load_be16(in + pull_reply::kFrameLength) + trailer_bytes(flags);
+  if (head.size() < medium::kEnd || !has_type(head, PacketType::medium)) return 0;
+  return medium::kEnd + ext_bytes(flags) + load_be16(in + medium::kFragLength) + trailer_bytes(flags);
+}
+
 std::size_t covered_length(Frame frame, Mode mode) {
   if (frame.size() < kType + 1) return 0;
   const PacketType type = type_of(frame);

@@ -64,6 +64,10 @@ std::uint8_t frame_flags(Frame frame);
 // lies behind the header.
 std::size_t covered_length(Frame frame, Mode mode);
 
+// Returns how long the frame is that begins so, if it is of a type that GSO frames have, else 0. The flags
+// byte is believed, as in covered_length().
+std::size_t gso_frame_bytes(Frame head);
+
 // Returns whether the frame has a correct CRC-32C trailer over its bytes [12, covered_length()). The MAC
 // addresses are left out, because the layers below may deliver them differently from how they were written
 // (docs/reference/wire.md 11).

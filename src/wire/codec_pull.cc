@@ -92,13 +92,6 @@ std::size_t encode_pull_reply(std::byte* out, const Head& head, const PullReply&
   return pull_reply::kEnd;
 }
 
-std::size_t pull_reply_bytes(Frame head) {
-  assert(head.size() >= pull_reply::kEnd);
-  if (!has_type(head, PacketType::pull_reply)) return 0;
-  return pull_reply::kEnd + load_be16(head.data() + pull_reply::kFrameLength) +
-         trailer_bytes(flags_at(head, kPullReplyFlags, true));
-}
-
 Drop decode_pull_reply(Frame frame, bool extended, PullReply& packet, const std::byte** data) {
   if (frame.size() < pull_reply::kEnd) return Drop::frame_too_short;
   if (!has_type(frame, PacketType::pull_reply)) return Drop::bad_type;

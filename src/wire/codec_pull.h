@@ -14,9 +14,6 @@ Drop decode_pull(Frame frame, Mode mode, bool extended, Pull& packet);
 
 // Encodes a PULL_REPLY. {src_endpoint, flags} takes the place of head.peer_index.
 std::size_t encode_pull_reply(std::byte* out, const Head& head, const PullReply& packet);
-// Returns how long a PULL_REPLY says that it is, of which `head` is the beginning, at least wire::kBulkHeader
-// bytes. Returns 0 for other packets. The flags are believed, so the sender must be an extended peer.
-std::size_t pull_reply_bytes(Frame head);
 Drop decode_pull_reply(Frame frame, bool extended, PullReply& packet, const std::byte** data);
 
 std::size_t encode_notify(std::byte* out, const Head& head, const Notify& packet);

@@ -104,6 +104,33 @@ TEST_F(GsoFrameTest, a_sender_that_gave_up_its_bulk_path_says_so) {
   EXPECT_EQ(a->gso_frames, before);
 }
 
+TEST_F(GsoFrameTest, a_medium_message_is_one_and_a_short_rest) {
+  open_with_gso_frames();
+  for (const std::size_t length : {20000U, 40000U, 65536U}) {
+    const auto fragments = a->counters[Counter::send_medium_frag];
+    const auto whole = a->gso_frames;
+    exchange(*a, to_b, *b, length);
+    EXPECT_EQ(a->counters[Counter::send_medium_frag] - fragments, 2U) << length;
+    EXPECT_EQ(a->gso_frames - whole, 1U) << length;
+  }
+  const auto whole = a->gso_frames;
+  exchange(*a, to_b, *b, 8000);
+  EXPECT_EQ(a->gso_frames, whole) << "so few datagrams gain nothing";
+}
+
+TEST_F(GsoFrameTest, a_cut_medium_message_is_sent_again_by_the_link) {
+  open_with_gso_frames();
+  network.faults.cut_gso_frames = true;
+  exchange(*a, to_b, *b, 40000);
+  EXPECT_EQ(a->counters[Counter::gso_frames_cut], 1U);
+  EXPECT_TRUE(to_b->bulk.out) << "batches of frames arrive";
+  const auto whole = a->gso_frames;
+  const auto resends = a->counters[Counter::resend_timeout];
+  exchange(*a, to_b, *b, 40000);
+  EXPECT_EQ(a->gso_frames, whole) << "not tried again at once";
+  EXPECT_EQ(a->counters[Counter::resend_timeout], resends);
+}
+
 TEST_F(GsoFrameTest, several_senders_are_asked_for_small_blocks) {
   open_with_gso_frames();
   Config third = with_bulk(3);

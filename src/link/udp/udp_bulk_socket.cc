@@ -115,13 +115,13 @@ void UdpBulkSocket::gather(std::size_t offset, std::size_t length, std::byte* ou
 
 // Returns whether the batch is a GSO frame, whole or not. What follows its first datagram is no frame.
 bool UdpBulkSocket::whole_frame(const UdpArrival& batch, bool placed) const {
-  std::byte header[wire::kBulkHeader];
-  if (batch.bytes < sizeof header) return false;
+  std::byte header[wire::kMediumHeaderMost];
+  const std::size_t known = std::min(batch.bytes, sizeof header);
   if (placed)
-    gather(0, sizeof header, header);
+    gather(0, known, header);
   else
-    std::memcpy(header, memory_->rest, sizeof header);
-  return wire::pull_reply_bytes({header, sizeof header}) > batch.segment;
+    std::memcpy(header, memory_->rest, known);
+  return wire::gso_frame_bytes({header, known}) > batch.segment;
 }
 
 // Hands the frames of a batch over, and returns how many they are. First all frames are judged, and those out

@@ -10,6 +10,7 @@
 #include "protocol/counters.h"
 #include "protocol/state/ack_owed.h"
 #include "protocol/state/bulk_trust.h"
+#include "protocol/state/gso_frame.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/sizes.h"
@@ -62,8 +63,10 @@ void medium_transmit(State& s, Request& r) {
   // Repetitions go by the link.
   const bool bulk = gains && p.bulk.out && r.resends == 0;
   r.tx.by_bulk |= bulk;
+  const std::uint32_t gso = bulk ? gso_medium_unit(s, p, r.msg_length) : 0;
+  if (r.resends == 0) r.tx.by_gso = gso > 0;
   if (r.tx.by_bulk) {
-    unit = bulk_unit(s, p, r.msg_length);
+    unit = gso > 0 ? gso : bulk_unit(s, p, r.msg_length);
     fragments = (r.msg_length + unit - 1) / unit;
   }
   wire::Medium packet;
@@ -84,6 +87,7 @@ void medium_transmit(State& s, Request& r) {
     const std::uint32_t pieces = (r.tx.buffer ? 1 : r.segments.count()) + 1;
     wire::TxFrame& frame = by_link ? frame_begin(s, p, pieces) : s.sink.bulk_begin(p.bulk.address, pieces);
     frame.alone = alone;
+    frame.cut = gso > 0 && !by_link ? bulk_frame(s, p) : 0;
     const auto head = frame_head(s, p, wire::PacketType::medium);
     frame.header_length =
         static_cast<std::uint32_t>(wire::encode_medium(frame.header, head, p.agreed.mode, packet));

@@ -13,6 +13,7 @@
 
 #include "protocol/counters.h"
 #include "protocol/state/bulk_types.h"
+#include "protocol/state/gso_frame.h"
 #include "protocol/state/news.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/request.h"
@@ -152,6 +153,7 @@ void bulk_medium_done(const State& s, Peer& p, const Request& r) {
 }
 
 void bulk_medium_lost(State& s, Request& r) {
+  if (r.tx.by_gso && r.resends <= 1) gso_failed(s, *r.peer);
   if (by_batch(s, r) && r.resends <= 1) batch_lost(s, *r.peer);
 }
 

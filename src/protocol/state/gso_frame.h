@@ -21,6 +21,9 @@ bool gso_trusted(const State& s, const Peer& p);
 bool gso_wanted(State& s, const Peer& p);
 // Returns whether we can send a frame with so many data bytes to the peer as a GSO frame.
 bool gso_serves(const State& s, const Peer& p, std::uint32_t unit);
+// Returns the fragment size with which a medium message goes as a GSO frame and a short rest; 0: it should
+// not.
+std::uint32_t gso_medium_unit(const State& s, const Peer& p, std::uint32_t length);
 // Notes that a GSO frame of the peer did not come whole.
 void gso_failed(State& s, Peer& p);
 
