@@ -25,7 +25,7 @@ import time
 from . import kernel, wire
 from .errors import EXIT_FAILED, EXIT_UNABLE, LabError, unable
 
-STATE_FD = 100  # the descriptor where the holder keeps its description; higher than all that it opens before
+STATE_FD = 100  # the descriptor where the holder keeps its description
 
 
 class Kind:
@@ -197,7 +197,10 @@ def build_and_answer(lab, builder):
 
 
 def forget_caller_files(keep):
-    """Closes the caller's files, so that a reader of the caller's output does not wait for the holder."""
+    """Closes the caller's files, so that a reader of the caller's output does not wait for the holder.
+
+    Occupies STATE_FD, so that no namespace of a large lab gets that number, which publish() takes.
+    """
     null = os.open("/dev/null", os.O_RDWR)
     for fd in range(3):
         os.dup2(null, fd)
@@ -208,6 +211,7 @@ def forget_caller_files(keep):
                 os.close(fd)
             except OSError:
                 pass  # the descriptor of the listing itself
+    os.dup2(0, STATE_FD, inheritable=False)
     os.chdir("/")
 
 

@@ -45,6 +45,14 @@ def up__queues():
 
 
 @test
+def up__many_hosts_can_all_be_entered():
+    hosts = [f"h{n}" for n in range(1, 41)]
+    with Lab("--hosts", str(len(hosts))) as it:
+        for host in hosts:
+            assert it.host(host, "hostname").strip() == host
+
+
+@test
 def up__name_in_use():
     with Lab() as it:
         done = it.do("up")
