@@ -48,7 +48,7 @@ test_perf() {
 
   server_start
   # The time of a size is limited, and omx perf says so when it was too short.
-  expect 0 '^  8 bytes: [0-9]+ of 100000000$' on h1 "$omx" perf h2 --sizes 8 -n 100000000 --max-time 0.2
+  expect 0 'fewer than --iterations messages, .*: 8 bytes: [0-9]+ of 100000000$' on h1 "$omx" perf h2 --sizes 8 -n 100000000 --max-time 0.2
   expect 0 '"cut_short": true' on h1 "$omx" perf h2 --sizes 8 -n 100000000 --max-time 0.2 --json
   expect 0 '"cut_short": false' on h1 "$omx" perf h2 --sizes 8 -n 100 --json
   server_stop
@@ -74,6 +74,83 @@ test_modes() {
   expect 0 'warning: eth0: host h2 .*endpoint 0 has OMX_WIRE_MODE=mxoe, and this process omx:' on h1 "$omx" perf h2 --sizes 8 -n 10
   expect 1 '^0$' on h1 sh -c '"$@" 2>&1 | grep -c "give both"' - "${peer[@]}"
   server_stop
+}
+
+# What is measured beside the default figures, and where it goes.
+test_results() {
+  local folder
+  folder=$(mktemp -d)
+  server_start
+  local perf=(on h1 "$omx" perf h2 --sizes 8,4K)
+  expect 0 '^ +bytes +messages +min us +p25 us +p99.9 us +max us ' "${perf[@]}" -n 50 --percentiles 25,99.9
+  expect 0 '^test,size,.*,million_per_s,p99_us$' "${perf[@]}" -n 50 --percentiles 99 --csv
+  expect 0 '"percentiles_us": {"25": [0-9.]+, "99.9": [0-9.]+}' "${perf[@]}" -n 50 --percentiles 25,99.9 --json
+  expect 0 '^ +[0-9.]+ to +[0-9.]+ us +[0-9]+ +[0-9.]+ %' "${perf[@]}" -n 50 --histogram
+  expect 0 '"histogram": \[{"from_us": ' "${perf[@]}" -n 50 --histogram --json
+  expect 0 '^  0.00 to 0.[0-9]+ s: 8 bytes, [0-9]+ messages, .* M msg/s, .* MB/s, p50 .* us, p99 .* us$' \
+    "${perf[@]}" -n 1 --min-time 0.3 --interval 0.1
+  expect 0 '"intervals": \[{"from_s": 0.0000, .*"to_s".*{"from_s": 0.[1-9]' "${perf[@]}" -n 1 --min-time 0.3 --interval 0.1 --json
+  expect 0 '^  0.00 to [0-9.]+ s: 8 bytes, [0-9]+ messages, .* M msg/s, [0-9.]+ MB/s$' on h1 "$omx" perf h2 -t rate -n 100 --interval 1
+  # Cycles are told only where the kernel counts them.
+  expect 0 'cpu here +there cyc/B here +there$' "${perf[@]}" -n 50 --usage
+  expect 0 '"there": {"bytes": [1-9][0-9]*, "scope": "process", "user_us": .*("cycles": [1-9]|"cycles_missing": ".)' "${perf[@]}" -n 50 --json
+  expect 0 '^cycles there: not available: .+|^ +4096 .* [0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+$' "${perf[@]}" -n 50 --usage
+
+  expect 0 '^ +3 +4096 +50 ' "${perf[@]}" -n 50 --repeat 3 --output "$folder/first.json"
+  expect 0 '^test,.*,repeat$' "${perf[@]}" -n 50 --repeat 3 --csv -o "$folder/second.json"
+  expect 0 '^ +4096 .*(better|worse|within noise)$' "$omx" perf --compare "$folder/first.json" "$folder/second.json"
+  expect 0 'Chance alone .* 3 and 3 repeats' "$omx" perf --compare "$folder/first.json" "$folder/second.json"
+  expect 0 '^ +8 .* \+0.0 % +within noise$' "$omx" perf --compare "$folder/first.json" "$folder/first.json"
+  expect 0 'saved' on h1 sh -c '"$@" >"$0" && echo saved' "$folder/once.json" "$omx" perf h2 --sizes 8 -n 5 --wait --json
+  expect 0 'measured differently: .*not blocking.*; then .* blocking' "$omx" perf --compare "$folder/first.json" "$folder/once.json"
+  expect 0 'noise unknown: fewer than 3 repeats' "$omx" perf --compare "$folder/once.json" "$folder/once.json"
+  expect 1 'cannot write .*/none/x: No such file' "${perf[@]}" -n 50 --output "$folder/none/x"
+  if command -v gnuplot >/dev/null; then
+    expect 0 '^ +4096 ' "${perf[@]}" -n 50 --plot "$folder/plot.svg"
+    expect 0 'half round trip' cat "$folder/plot.svg"
+    expect 0 '</svg>' cat "$folder/plot.svg"
+    expect 0 '^ +4096 ' on h1 "$omx" perf h2 -t stream --sizes 4K -n 64 --plot "$folder/plot.svg"
+    expect 0 '</svg>' cat "$folder/plot.svg"
+  else
+    echo "gnuplot is missing, so no plot is drawn: apt-get install gnuplot-nox"
+  fi
+  expect 1 '--plot needs gnuplot, which is missing' on h1 env PATH=/nonexistent "$omx" perf h2 --plot "$folder/plot.svg"
+  server_stop
+  rm -rf "$folder"
+}
+
+# Threads, and groups of several members.
+test_patterns() {
+  server_start --threads 2
+  expect 0 '^ +65536 +40 ' on h1 "$omx" perf h2 --verify --threads 2 -n 20 --sizes 8,64K
+  expect 0 '^ +65536 +128 ' on h1 "$omx" perf h2 -t stream --verify --threads 2 -n 64 --sizes 64K --wait
+  expect 1 'does the server have --threads 3, too' on h1 "$omx" perf h2 --threads 3 --sizes 8 -n 10
+  # Two send to one, by each class of messages. The threads of the other host are two members.
+  expect 0 '^incast, stream: 3 members' on h1 "$omx" perf h2 --pattern incast --threads 2 --sizes 8 -n 10
+  expect 0 '^ +300000 +40 ' on h1 "$omx" perf h2 --pattern incast --threads 2 --verify --sizes 0,8,100,20000,300000 -n 20
+  expect 0 '^ +300000 +40 ' on h1 "$omx" perf h2 --pattern incast --threads 2 --verify --wait --sync --sizes 8,300000 -n 20
+  expect 0 '"pattern": "incast".*"slowest_mb_per_s"' on h1 "$omx" perf h2 --pattern incast -t rate --threads 2 -n 100 --json
+  # Four members have twelve pairs.
+  expect 0 '^ +300000 +240 ' on h1 "$omx" perf h2 --pattern all-pairs --threads 2 --verify --sizes 0,8,100,20000,300000 -n 20
+  expect 0 '^ +300000 +240 ' on h1 "$omx" perf h2 --pattern all-pairs --threads 2 --verify --wait --sizes 8,300000 -n 20 -w 3
+  expect 1 'endpoint 0 of h2 is named twice' on h1 "$omx" perf h2 h2 --pattern incast --sizes 8 -n 10
+  server_stop
+  # Processes of two hosts.
+  server_start
+  local second
+  "$LAB" exec h1 -- "$omx" perf --once -e 7 >"$scratch" 2>&1 &
+  second=$!
+  until grep -q waiting "$scratch" || ! kill -0 $second; do sleep 0.1; done
+  expect 1 'nothing is open on endpoint 7 of h2' on h1 "$omx" perf h2 --pattern incast --peer-endpoint 7 --sizes 8 -n 10
+  server_stop
+  server_start -e 7
+  expect 0 '^ +20000 +60 ' on h1 "$omx" perf h1 h2 --pattern all-pairs --peer-endpoint 7 --verify --sizes 8,20000 -n 10
+  wait $second
+  expect 0 'served client' cat "$scratch"
+  # A member that ends must not block the others.
+  server_stop
+  server_lost 'omx perf: (a message with|nothing was sent or received|the peer)' TERM "-e 7" \
+    on h1 "$omx" perf h2 --pattern incast --peer-endpoint 7 --sizes 64K -n 100000000 --timeout 3
 }
 
 # Inside a host, the peer of a killed process must notice that long before its time-out.
@@ -147,4 +224,4 @@ test_damage() {
   "$LAB" fault h1 --clear
 }
 
-in_lab "$self" test_perf test_local test_modes test_damage
+in_lab "$self" test_perf test_results test_patterns test_local test_modes test_damage

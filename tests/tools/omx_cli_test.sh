@@ -38,6 +38,23 @@ test_plain() {
   expect 2 'peer excludes --once|--once excludes peer' "$omx" perf host --once
   expect 2 'frobnicate' "$omx" perf host --test frobnicate
   expect 2 '--json' "$omx" perf host --json --csv
+  local option percentiles
+  for option in '--percentiles 50' --histogram '--interval 1' --usage '--repeat 2' '--output x' '--plot x' '--pattern incast'; do
+    # shellcheck disable=SC2086  # an option and its value
+    expect 2 'requires peer' "$omx" perf $option
+  done
+  for percentiles in 0 101 50, x; do
+    expect 2 'not a list of percentages' "$omx" perf host "--percentiles=$percentiles"
+  done
+  expect 2 '--percentiles and --histogram are of round trips, which --test stream does not have' "$omx" perf host -t stream --histogram
+  expect 2 '--pattern incast measures --test stream or rate, not pingpong' "$omx" perf host --pattern incast -t pingpong
+  expect 2 'the pattern pairs has one peer, not 2' "$omx" perf host other
+  expect 2 'ring' "$omx" perf host --pattern ring
+  expect 2 '2 threads need endpoints beyond 255' "$omx" perf host --threads 2 --peer-endpoint 255
+  expect 2 '--compare' "$omx" perf --compare one
+  expect 2 '--compare' "$omx" perf host --compare one two
+  expect 1 'cannot read /nonexistent: No such file' "$omx" perf --compare /nonexistent /nonexistent
+  expect 1 '/dev/null is no JSON document' "$omx" perf --compare /dev/null /dev/null
   local sizes
   for sizes in x "8,," "," 8:4 1Q 4G -1 1:2:3 9999999999999999999999; do
     expect 2 'list of sizes|required' "$omx" perf host "--sizes=$sizes"

@@ -87,9 +87,9 @@ Result<bool> PerfExchange::prepare(const PerfStep& step) {
   return true;
 }
 
-Result<void> PerfExchange::run(std::vector<double>* samples) {
+Result<void> PerfExchange::run(PerfHistogram* times) {
   if (static_cast<PerfTest>(step_.test) == PerfTest::pingpong)
-    return is_client_ ? pingpong_client(samples) : pingpong_server();
+    return is_client_ ? pingpong_client(times) : pingpong_server();
   return stream(sends(), receives());
 }
 
@@ -147,7 +147,7 @@ Result<void> PerfExchange::take_send(std::uint64_t number) {
   return complete(sending_[turn_of(number, step_.window)], status);
 }
 
-Result<void> PerfExchange::pingpong_client(std::vector<double>* samples) {
+Result<void> PerfExchange::pingpong_client(PerfHistogram* times) {
   Clock::time_point before = Clock::now();
   for (std::uint64_t i = 0; i < step_.count; i++) {
     if (auto r = post_receive(i); !r) return r;
@@ -156,7 +156,7 @@ Result<void> PerfExchange::pingpong_client(std::vector<double>* samples) {
     if (auto r = take_send(i); !r) return r;
     if (auto r = take_receive(i); !r) return r;
     const Clock::time_point after = Clock::now();
-    if (samples) samples->push_back(std::chrono::duration<double, std::micro>(after - before).count() / 2);
+    if (times) times->add(static_cast<std::uint64_t>(std::chrono::nanoseconds(after - before).count()));
     before = after;
   }
   return {};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/perf/perf_dialogue.h"
+#include "tools/perf/perf_histogram.h"
 #include "tools/perf/perf_mx.h"
 
 namespace omx::tools {
@@ -42,13 +43,13 @@ class PerfExchange {
   // Allocates the buffers and posts the receives that must exist before the peer begins. Returns false for an
   // impossible step or for lack of memory.
   Result<bool> prepare(const PerfStep& step);
-  // Runs the step. The client of a ping-pong appends half round trips in microseconds to `samples`.
-  Result<void> run(std::vector<double>* samples);
+  // Runs the step. The client of a ping-pong adds its round trips to `times`.
+  Result<void> run(PerfHistogram* times);
   // Returns the first message with wrong data since prepare().
   const std::optional<Mismatch>& mismatch() const { return mismatch_; }
 
  private:
-  Result<void> pingpong_client(std::vector<double>* samples);
+  Result<void> pingpong_client(PerfHistogram* times);
   Result<void> pingpong_server();
   Result<void> stream(bool sends, bool receives);
 

@@ -23,8 +23,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint32_t kKey = 0x6f6d7870;
 // After so much silence the peer is asked whether it still runs, and it may take this long to answer.
 constexpr std::uint32_t kSilenceMs = 200, kAnswerMs = 300;
-// The library's sentence about the last error, without the name of the function.
-std::string g_error;
+// The library's sentence about the last error of a thread, without the name of the function.
+thread_local std::string g_error;
 
 mx_return_t error_keep(char* text, mx_return_t code) {
   const std::string_view whole = text;
@@ -198,6 +198,27 @@ Result<mx_request_t> MxPort::receive(std::byte* data, std::uint64_t size, std::u
 
 Result<mx_status_t> MxPort::complete(mx_request_t request) {
   return blocking_ ? sleep(request) : poll(request);
+}
+
+Result<mx_status_t> MxPort::complete_any(std::uint64_t match, std::uint64_t mask) {
+  mx_status_t status;
+  std::uint32_t done = 0;
+  Clock::time_point start{};
+  for (;;) {
+    mx_return_t code = MX_SUCCESS;
+    if (blocking_) {
+      code = mx_wait_any(endpoint_, timeout_ms_, match, mask, &status, &done);
+    } else {
+      for (std::uint32_t polls = 0; polls < kPollsPerLook && !done && code == MX_SUCCESS; polls++)
+        code = mx_test_any(endpoint_, match, mask, &status, &done);
+    }
+    if (done) return judge(status);
+    if (code != MX_SUCCESS && code != MX_TIMEOUT) return failure(code);
+    const Clock::time_point now = Clock::now();
+    if (start == Clock::time_point{}) start = now;
+    if (blocking_ || now - start >= std::chrono::milliseconds(timeout_ms_))
+      return fail(MX_TIMEOUT, fmt::format("nothing was sent or received for {} s", timeout_ms_ / 1000));
+  }
 }
 
 Result<mx_status_t> MxPort::poll(mx_request_t request) {

@@ -53,19 +53,23 @@ class MxPort {
   // The quick forms of these three, for measured code: nothing stands between caller and library. A Result
   // costs some 10 ns even without a failure, so the failures come from the slow forms above.
   mx_return_t quick_send(const mx_endpoint_addr_t& to, const std::byte* data, std::uint64_t size,
-                         std::uint64_t match, bool sync, mx_request_t& request) {
+                         std::uint64_t match, bool sync, mx_request_t& request, void* context = nullptr) {
     mx_segment_t segment{const_cast<std::byte*>(data), static_cast<std::uint32_t>(size)};
-    return sync ? mx_issend(endpoint_, &segment, 1, to, match, nullptr, &request)
-                : mx_isend(endpoint_, &segment, 1, to, match, nullptr, &request);
+    return sync ? mx_issend(endpoint_, &segment, 1, to, match, context, &request)
+                : mx_isend(endpoint_, &segment, 1, to, match, context, &request);
   }
-  mx_return_t quick_receive(std::byte* data, std::uint64_t size, std::uint64_t match, mx_request_t& request) {
+  mx_return_t quick_receive(std::byte* data, std::uint64_t size, std::uint64_t match, mx_request_t& request,
+                            void* context = nullptr) {
     mx_segment_t segment{data, static_cast<std::uint32_t>(size)};
-    return mx_irecv(endpoint_, &segment, 1, match, MX_MATCH_MASK_NONE, nullptr, &request);
+    return mx_irecv(endpoint_, &segment, 1, match, MX_MATCH_MASK_NONE, context, &request);
   }
   // Returns false after some polls, on an error, or if this port sleeps. complete() then goes on.
   bool quick_complete(mx_request_t request, mx_status_t& status) {
     return !blocking_ && look(request, status) == Look::done;
   }
+  // Waits for any request whose match information fits, in the way of set_waiting(). Fails with MX_TIMEOUT if
+  // none is done in time.
+  Result<mx_status_t> complete_any(std::uint64_t match, std::uint64_t mask);
   // Returns the failure for the code of quick_send or quick_receive.
   static tl::unexpected<Failure> failure(mx_return_t code);
   // Judges a completed request: a message that failed or was truncated is a failure.

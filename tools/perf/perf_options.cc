@@ -2,6 +2,7 @@
 #include "tools/perf/perf_options.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <limits>
 
@@ -12,6 +13,7 @@ namespace omx::tools {
 namespace {
 
 constexpr const char* kTestNames[] = {"pingpong", "stream", "bistream", "rate"};
+constexpr const char* kPatternNames[] = {"pairs", "incast", "all-pairs"};
 constexpr std::uint64_t kKiB = 1024;
 constexpr std::uint64_t kMiB = kKiB * kKiB;
 constexpr std::uint64_t kMessageMax = 0xFFFFFFFF;  // MX lengths have 32 bits
@@ -57,6 +59,30 @@ std::optional<PerfTest> test_parse(std::string_view name) {
   return static_cast<PerfTest>(found - std::begin(kTestNames));
 }
 
+const char* pattern_name(PerfPattern pattern) {
+  return kPatternNames[static_cast<std::size_t>(pattern)];
+}
+
+std::optional<PerfPattern> pattern_parse(std::string_view name) {
+  const auto found = std::find(std::begin(kPatternNames), std::end(kPatternNames), name);
+  if (found == std::end(kPatternNames)) return std::nullopt;
+  return static_cast<PerfPattern>(found - std::begin(kPatternNames));
+}
+
+std::optional<std::vector<double>> percentiles_parse(std::string_view text) {
+  std::vector<double> percentiles;
+  for (;;) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    double percent = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + comma, percent);
+    if (error != std::errc{} || end != text.data() + comma || !(percent > 0 && percent <= 100))
+      return std::nullopt;
+    percentiles.push_back(percent);
+    if (comma == text.size()) return percentiles;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 std::optional<std::vector<std::uint64_t>> sizes_parse(std::string_view text) {
   std::vector<std::uint64_t> sizes;
   for (;;) {
@@ -83,8 +109,13 @@ const char* default_sizes(PerfTest test) {
 // Chooses iterations that take a fraction of a second for each size.
 std::uint64_t default_iterations(PerfTest test, std::uint64_t size) {
   const std::uint64_t bytes = std::max<std::uint64_t>(size, 1);
-  if (test == PerfTest::pingpong) return std::clamp<std::uint64_t>(32 * kMiB / bytes, 50, 10000);
-  return std::clamp<std::uint64_t>(512 * kMiB / bytes, 64, 200000);
+  const std::uint64_t least = default_iterations_least(test);
+  if (test == PerfTest::pingpong) return std::clamp<std::uint64_t>(32 * kMiB / bytes, least, 10000);
+  return std::clamp<std::uint64_t>(512 * kMiB / bytes, least, 200000);
+}
+
+std::uint64_t default_iterations_least(PerfTest test) {
+  return test == PerfTest::pingpong ? 50 : 64;
 }
 
 std::uint64_t default_warm_up(std::uint64_t iterations) {

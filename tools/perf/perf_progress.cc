@@ -15,8 +15,8 @@ constexpr double kUnsignedSeconds = 0.5;
 
 }  // namespace
 
-PerfProgress::PerfProgress(std::uint64_t size, std::uint64_t messages)
-    : size_(size), messages_(messages), terminal_(::isatty(STDERR_FILENO) == 1) {}
+PerfProgress::PerfProgress(std::uint64_t size, std::uint64_t messages, bool wanted)
+    : size_(size), messages_(messages), terminal_(wanted && ::isatty(STDERR_FILENO) == 1) {}
 
 PerfProgress::~PerfProgress() {
   if (shown_) fmt::print(stderr, "{}", kEraseLine);

@@ -10,7 +10,8 @@ namespace omx::tools {
 
 class PerfProgress {
  public:
-  PerfProgress(std::uint64_t size, std::uint64_t messages);
+  // Shows nothing if not `wanted`.
+  PerfProgress(std::uint64_t size, std::uint64_t messages, bool wanted);
   // Erases the line.
   ~PerfProgress();
   PerfProgress(const PerfProgress&) = delete;
