@@ -117,17 +117,14 @@ def bytes_lines(of_kind):
 
 
 def target_lines(targets, doubt, markdown):
-    """Formats targets, which are (text, measured, holds). With a doubt about the figures no target is judged."""
+    """Formats targets, which are (text, measured, holds). With a doubt about the figures none counts, so none is listed."""
     bullet = "- " if markdown else "  "
-    for text, measured, holds in targets:
-        if doubt:
-            yield f"{bullet}{measured:.2f} where this is wanted: {text}"
-        else:
-            yield f"{bullet}{'holds ' if holds else 'MISSED'} {text} (measured {measured:.2f})"
+    for text, measured, holds in [] if doubt else targets:
+        yield f"{bullet}{'holds ' if holds else 'MISSED'} {text} (measured {measured:.2f})"
 
 
 def targets_heading(doubt):
-    return f"Targets, not judged as {doubt}: these figures do not count" if doubt else "Targets"
+    return f"Targets are not judged, as {doubt}: these figures do not count" if doubt else "Targets"
 
 
 def rounds_text(count, planned):
