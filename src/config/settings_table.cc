@@ -314,8 +314,8 @@ constexpr Tunable kTunables[] = {
     row<Boolean<&S::udp_bulk>>("OMX_UDP_BULK", "OMX_UDP_LANE",
                                "1 = large messages go by UDP in batches, if both ends are in one IP network"),
     row<Boolean<&S::gso_frames>>("OMX_GSO_FRAMES", "",
-                                 "1 = large messages by UDP go in frames of 64 KiB, if the network delivers "
-                                 "batches whole"),
+                                 "1 = large and medium messages by UDP go in frames of up to 64 KiB, if the "
+                                 "network delivers batches whole"),
     row<Boolean<&Config::coalesce>>("OMX_COALESCE", "OMX_PACK",
                                     "1 = short messages in a burst share frames, as do requests, reports and "
                                     "acknowledgements of large ones; only to peers that set it, too"),

@@ -22,13 +22,13 @@ inline std::uint32_t gso_batch_frames(std::uint32_t frame) {
 // whole or not at all. Returns the data bytes of each frame when `length` bytes go in GSO frames of one size,
 // with `header` bytes before the data and datagrams of `datagram` bytes. Returns 0 if one datagram holds them
 // all.
-inline std::uint32_t gso_frame_unit(std::uint32_t length, std::uint32_t header, std::uint32_t datagram) {
-  constexpr std::uint32_t kAligned = 32;
-  const auto batch = std::min<std::uint32_t>(kGsoBatchBytes, kGsoBatchFrames * datagram);
+inline std::uint32_t gso_frame_unit(std::uint64_t length, std::uint32_t header, std::uint32_t datagram) {
+  constexpr std::uint64_t kAligned = 32;
+  const auto batch = std::min<std::uint64_t>(kGsoBatchBytes, std::uint64_t{kGsoBatchFrames} * datagram);
   if (datagram <= header || length <= datagram - header) return 0;
-  const std::uint32_t most = (batch - header) / kAligned * kAligned;
-  const std::uint32_t frames = (length + most - 1) / most;
-  return ((length + frames - 1) / frames + kAligned - 1) / kAligned * kAligned;
+  const std::uint64_t most = (batch - header) / kAligned * kAligned;
+  const std::uint64_t frames = (length + most - 1) / most;
+  return static_cast<std::uint32_t>(((length + frames - 1) / frames + kAligned - 1) / kAligned * kAligned);
 }
 
 // Returns the cookie that announces an answer to a pull. It names the pull's handle and the answer's last

@@ -27,6 +27,7 @@ TEST(GsoFrameUnit, divides_the_message_evenly) {
     EXPECT_LE(unit + kHeader, wire::kGsoBatchBytes);
     EXPECT_EQ((length + unit - 1) / unit, (length + 65471) / 65472) << length;
   }
+  EXPECT_EQ(wire::gso_frame_unit(0xFFFFFFFF, kHeader, kDatagram), 65472U) << "the longest message";
   EXPECT_EQ(wire::gso_frame_unit(100000, kHeader, 300), 16672U) << "64 datagrams at most";
 }
 
@@ -122,6 +123,8 @@ TEST_F(GsoFrameTest, a_cut_medium_message_is_sent_again_by_the_link) {
   open_with_gso_frames();
   network.faults.cut_gso_frames = true;
   exchange(*a, to_b, *b, 40000);
+  EXPECT_EQ(a->counters[Counter::gso_frames_cut], 0U) << "one may be late or lost for another reason";
+  exchange(*a, to_b, *b, 40000);
   EXPECT_EQ(a->counters[Counter::gso_frames_cut], 1U);
   EXPECT_TRUE(to_b->bulk.out) << "batches of frames arrive";
   const auto whole = a->gso_frames;
@@ -129,6 +132,33 @@ TEST_F(GsoFrameTest, a_cut_medium_message_is_sent_again_by_the_link) {
   exchange(*a, to_b, *b, 40000);
   EXPECT_EQ(a->gso_frames, whole) << "not tried again at once";
   EXPECT_EQ(a->counters[Counter::resend_timeout], resends);
+}
+
+TEST_F(GsoFrameTest, cut_medium_messages_in_a_row_leave_the_bulk_path_in_use) {
+  open_with_gso_frames();
+  network.faults.cut_gso_frames = true;
+  std::vector<Request*> receives;
+  for (std::uint64_t i = 0; i < 8; i++) {
+    receives.push_back(receive(*b, room(30000), 100 + i));
+    send(*a, to_b, message(30000), 100 + i);
+  }
+  for (Request* r : receives) EXPECT_EQ(wait(*b, r).status, Status::success);
+  EXPECT_EQ(a->counters[Counter::gso_frames_cut], 1U);
+  EXPECT_EQ(a->counters[Counter::bulk_fallback], 0U);
+  EXPECT_TRUE(to_b->bulk.out);
+}
+
+TEST_F(GsoFrameTest, a_cut_frame_is_known_with_checksums_too) {
+  Config first = with_bulk(1), second = with_bulk(2);
+  for (Config* c : {&first, &second}) c->bulk.gso_frames = c->checksum = true;
+  open(first, second);
+  make_known();
+  network.faults.cut_gso_frames = true;
+  const TimeNs began = network.now;
+  exchange(*a, to_b, *b, 1000000);
+  EXPECT_LT(network.now - began, 3 * kMillisecond) << "no timer was needed";
+  EXPECT_EQ(b->counters[Counter::gso_frames_cut], 1U);
+  EXPECT_EQ(b->counters[Counter::drop_bad_checksum], 0U);
 }
 
 TEST_F(GsoFrameTest, several_senders_are_asked_for_small_blocks) {

@@ -76,10 +76,10 @@ def gso_frames_cut(lab):
     for host in MAC:
         lab.lab("exec", host, "--", "ip", "link", "set", "eth0", "gso_max_segs", "1")
     tool = lab.bin / "tools/omx"
-    for env in (UDP, {"OMX_LINK": "ethernet"}):
+    for env in (UDP, {"OMX_LINK": "ethernet"}, {"OMX_LINK": "ethernet", "OMX_CHECKSUM": "1"}):
         server = lab.start("h2", [tool, "perf"], env)
         time.sleep(0.5)
-        finish("client", lab.start("h1", [tool, "perf", "--verify", "-s", "0,100K,1M", "-n", "100", "h2"], env), 0, 120)
+        finish("client", lab.start("h1", [tool, "perf", "--verify", "-s", "0,20K,64K,100K,1M", "-n", "100", "h2"], env), 0, 120)
         counters = lab.lab("exec", "h2", "--", tool, "counters")
         server.kill()
         server.wait()

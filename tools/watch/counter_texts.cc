@@ -104,7 +104,9 @@ constexpr CounterText kTexts[] = {
      "came back as another process, or ended inside this host: pending operations failed",
      "Partner Restarted"},
     {"UDP GSO Frames Cut", "times",
-     "a GSO frame came in pieces and was asked for again in ordinary frames; OMX_GSO_FRAMES=0 asks for none"},
+     "large or medium messages in GSO frames did not come whole, so ordinary frames go for a while; "
+     "OMX_GSO_FRAMES=0 "
+     "sends none"},
     {"UDP Segmentation Given Up", "times",
      "datagrams cut by the NIC did not arrive: ethtool -K INTERFACE tx-udp-segmentation off"},
     {"UDP Bulk Path Given Up", "times",

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <cstring>
@@ -182,16 +183,31 @@ void GsoBatch::send_singly(int fd) {
   }
 }
 
-// Sends a GSO frame, which cannot go without segmentation.
+// Sends a GSO frame. Where that is impossible, its beginning goes alone, which tells the receiver.
 void GsoBatch::send_whole(int fd) {
-  if (segmentation_ && send(fd, 0, pieces_, memory_->frames[0].cut)) {
-    counters_.frames_sent++;
-    counters_.bytes_sent += bytes_;
-    counters_.gso_batches_sent++;
-    return;
+  Memory& m = *memory_;
+  if (segmentation_) {
+    if (send(fd, 0, pieces_, m.frames[0].cut)) {
+      counters_.frames_sent++;
+      counters_.bytes_sent += bytes_;
+      counters_.gso_batches_sent++;
+      return;
+    }
+    if (errno == EAGAIN || errno == ENOBUFS) {
+      counters_.send_errors++;
+      return;
+    }
+    if (errno == EIO || errno == EOPNOTSUPP || errno == ENOPROTOOPT) segmentation_ = false;
   }
-  counters_.send_errors++;
-  if (errno == EIO || errno == EOPNOTSUPP || errno == ENOPROTOOPT) segmentation_ = false;
+  const std::size_t room = std::min<std::size_t>(m.frames[0].cut, kContiguousBytes);
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < pieces_ && bytes < room; i++) {
+    const std::size_t part = std::min(m.pieces[i].iov_len, room - bytes);
+    std::memcpy(m.contiguous + bytes, m.pieces[i].iov_base, part);
+    bytes += part;
+  }
+  m.pieces[0] = {m.contiguous, bytes};
+  if (!send(fd, 0, 1, 0)) counters_.send_errors++;
 }
 
 void GsoBatch::flush(int fd) {

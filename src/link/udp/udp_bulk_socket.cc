@@ -18,6 +18,15 @@ namespace {
 
 constexpr std::size_t kFrames = wire::kGsoBatchFrames;
 
+// Returns whether frames of this type go by bulk paths. A datagram of a GSO frame that was cut is only data.
+// Those that look like another frame by accident are not taken for one.
+bool goes_by_bulk(wire::Frame frame) {
+  wire::Head head;
+  return wire::decode_head(frame, head) == wire::Drop::none &&
+         (head.type == wire::PacketType::pull_reply || head.type == wire::PacketType::medium ||
+          head.type == wire::PacketType::probe);
+}
+
 }  // namespace
 
 // The memory that a GSO batch is received into. If the places of its data are known, the batch lies in
@@ -146,7 +155,8 @@ std::size_t UdpBulkSocket::hand_over(BulkHandler& handler, std::size_t places, c
     if (m.placed[i]) {
       counters_.bulk_placed++;
       handler.on_bulk_placed(i, {m.headers[i], length});
-    } else if (length >= wire::kBulkHeader && sent_by({whole + at, length}, sender)) {
+    } else if (length >= wire::kBulkHeader && goes_by_bulk({whole + at, length}) &&
+               sent_by({whole + at, length}, sender)) {
       if (places > 0) counters_.bulk_moved++;
       handler.on_bulk_frame({whole + at, length});
     } else {

@@ -46,7 +46,8 @@ void unscheduled_plan(State& s, Request& r, wire::Rndv& packet) {
   const std::uint32_t length = r.msg_length - packet.tail, overhead = peer_overhead(p);
   const bool bulk = unscheduled_by_bulk(p, length);
   const std::uint32_t gso = bulk && p.bulk.gso_asked ? gso_unit(s, p, length) : 0;
-  const bool whole = gso > 0 && gso_serves(s, p, gso);
+  const bool whole =
+      gso > 0 && gso <= s.config.unscheduled_bytes && gso_trusted(s, p) && gso_serves(s, p, gso);
   const std::uint32_t unit =
       whole  ? gso
       : bulk ? bulk_sizes(s, p).pull_reply_max

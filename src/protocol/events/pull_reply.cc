@@ -81,10 +81,12 @@ bool reply_wanted(State& s, const wire::Head& head, wire::Frame frame, Reply& re
     return false;
   }
   Peer& p = *pull->peer;
-  if (!rx_checksum_ok(s, &p, frame)) return false;
   wire::PullReply& packet = reply.packet;
   const auto drop = wire::decode_pull_reply(frame, p.agreed.extended, packet, &reply.data);
-  if (pull->gso && (drop == wire::Drop::truncated || gso_refused(*pull, packet))) {
+  // A cut frame has no checksum.
+  const bool cut = drop == wire::Drop::truncated;
+  if (!(pull->gso && cut) && !rx_checksum_ok(s, &p, frame)) return false;
+  if (pull->gso && (cut || (drop == wire::Drop::none && gso_refused(*pull, packet)))) {
     gso_failed(s, p);
     pull_restart(s, *pull);
     return false;

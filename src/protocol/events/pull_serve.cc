@@ -22,6 +22,7 @@ namespace omx::protocol {
 namespace {
 
 constexpr std::uint32_t kFramesPerRequest = 64;
+constexpr std::uint32_t kRefusal = 64;  // bytes of an answer that only refuses GSO frames
 // If an extended peer's timer repeats a request within this time of our answer, it did so while we did not
 // run. The answer is on its way then. Repetitions because of a gap come sooner and carry a flag.
 constexpr TimeNs kJustServed = 2 * kMillisecond;
@@ -47,7 +48,7 @@ bool range_check(const State& s, const Peer& p, const Request& r, const wire::Pu
 void gso_refuse(State& s, Peer& p, const Request& r, const wire::Pull& pull, PullRange range) {
   wire::Pull part = pull;
   part.flags &= static_cast<std::uint8_t>(~wire::kFlagBulk);
-  part.block_length = std::min(pull.block_length, p.agreed.sizes.pull_reply_max);
+  part.block_length = std::min(pull.block_length, kRefusal);
   part.first_frame_offset = 0;
   range.unit = range.first = part.block_length;
   pull_reply_send(s, p, r, part, range, true);

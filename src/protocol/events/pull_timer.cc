@@ -40,7 +40,9 @@ bool size_changed(State& s, Pull& pull) {
   const Peer& p = *pull.peer;
   const bool named = p.agreed.extended && p.agreed.mode == wire::Mode::omx;
   const bool fits = pull.by_bulk && p.bulk.in;
-  const bool changed = fits && pull.gso ? !gso_trusted(s, p) || pull.unit != gso_unit(s, p, pull.length)
+  // A pull whose frames come does not begin again because others were cut.
+  const bool given_up = pull.silent_rounds >= kSilentRoundsBulk && !gso_trusted(s, p);
+  const bool changed = fits && pull.gso ? given_up || pull.unit != gso_unit(s, p, pull.length)
                        : fits           ? pull.unit != bulk_sizes(s, p).pull_reply_max
                        : named          ? pull.unit > p.agreed.sizes.pull_reply_max
                                         : pull.unit != p.agreed.sizes.pull_reply_max;

@@ -92,6 +92,7 @@ void bulk_forget(State& s, Peer& p) {
   p.bulk.in = p.bulk.out = p.bulk.batches_fail = false;
   p.bulk.in_trust = p.bulk.out_trust = p.bulk.gso_trust = {};
   p.bulk.gso_asked = false;
+  p.bulk.gso_losses = 0;
   p.bulk.probe_due = 0;
   p.bulk.losses = p.bulk.offers = 0;
   BulkAwaited& w = s.bulk.awaited;
@@ -149,11 +150,15 @@ void bulk_in_fails(State& s, Peer& p) {
 }
 
 void bulk_medium_done(const State& s, Peer& p, const Request& r) {
+  if (r.tx.by_gso && r.resends == 0 && p.bulk.gso_losses > 0) p.bulk.gso_losses--;
   if (by_batch(s, r) && r.resends == 0) batch_passed(p);
 }
 
 void bulk_medium_lost(State& s, Request& r) {
-  if (r.tx.by_gso && r.resends <= 1) gso_failed(s, *r.peer);
+  if (r.tx.by_gso) {
+    if (r.resends <= 1) gso_medium_lost(s, *r.peer);
+    return;  // this tells nothing of batches of frames
+  }
   if (by_batch(s, r) && r.resends <= 1) batch_lost(s, *r.peer);
 }
 

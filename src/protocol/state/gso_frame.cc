@@ -26,6 +26,14 @@ std::uint32_t header_bytes(const Peer& p) {
 
 }  // namespace
 
+namespace {
+
+std::uint32_t gso_frame_most(const State& s, const Peer& p) {
+  return std::min<std::uint32_t>(wire::kGsoBatchBytes, wire::kGsoBatchFrames * bulk_frame(s, p));
+}
+
+}  // namespace
+
 bool gso_known(const State& s, const Peer& p) {
   return s.config.bulk.gso_frames && (p.agreed.features & wire::kFeatureGsoFrame) && p.bulk.address.present();
 }
@@ -45,24 +53,28 @@ bool gso_wanted(State& s, const Peer& p) {
 }
 
 bool gso_serves(const State& s, const Peer& p, std::uint32_t unit) {
-  const std::uint64_t frame = std::uint64_t{unit} + header_bytes(p);
-  return gso_known(s, p) && p.bulk.out && frame <= wire::kGsoBatchBytes &&
-         frame <= std::uint64_t{wire::kGsoBatchFrames} * bulk_frame(s, p);
+  return gso_known(s, p) && p.bulk.out && std::uint64_t{unit} + header_bytes(p) <= gso_frame_most(s, p);
 }
 
 std::uint32_t gso_medium_unit(const State& s, const Peer& p, std::uint32_t length) {
   constexpr std::uint32_t kAligned = 64;
-  constexpr auto kHeader = static_cast<std::uint32_t>(wire::kMediumHeaderMost);
-  const std::uint32_t most = wire::kGsoBatchBytes - kHeader - peer_overhead(p);
-  const std::uint32_t unit = std::min(length - 1, most) / kAligned * kAligned;
+  if (!gso_trusted(s, p) || !p.bulk.out) return 0;
+  const std::uint32_t header = static_cast<std::uint32_t>(wire::kMediumHeaderMost) + peer_overhead(p);
+  const std::uint32_t most = gso_frame_most(s, p);
+  if (most <= header) return 0;
+  const std::uint32_t unit = std::min(length - 1, most - header) / kAligned * kAligned;
   const bool gains = unit > kMediumDatagrams * bulk_frame(s, p);
-  const bool fits =
-      gains && gso_trusted(s, p) && gso_serves(s, p, unit + kHeader) && length - unit <= medium_unit(p);
-  return fits ? unit : 0;
+  return gains && length - unit <= medium_unit(p) ? unit : 0;
+}
+
+void gso_medium_lost(State& s, Peer& p) {
+  constexpr std::uint8_t kLoss = 2, kLossesMost = 4;
+  if ((p.bulk.gso_losses += kLoss) >= kLossesMost) gso_failed(s, p);
 }
 
 void gso_failed(State& s, Peer& p) {
   if (s.now < p.bulk.gso_trust.from) return;
+  p.bulk.gso_losses = 0;
   bulk_trust_again(s, p.bulk.gso_trust);
   s.count(Counter::gso_frames_cut)++;
   bulk_distrust(s, p.bulk.gso_trust);

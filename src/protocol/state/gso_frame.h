@@ -15,16 +15,19 @@ struct State;
 std::uint32_t gso_unit(const State& s, const Peer& p, std::uint32_t length);
 // Returns whether both sides know GSO frames.
 bool gso_known(const State& s, const Peer& p);
-// Returns whether both sides know GSO frames and none was cut recently on the way from the peer.
+// Returns whether both sides know GSO frames and none was cut recently between them.
 bool gso_trusted(const State& s, const Peer& p);
 // Returns whether a large message that begins now should come in GSO frames.
 bool gso_wanted(State& s, const Peer& p);
-// Returns whether we can send a frame with so many data bytes to the peer as a GSO frame.
+// Returns whether we can send a PULL_REPLY with so many data bytes to the peer as a GSO frame.
 bool gso_serves(const State& s, const Peer& p, std::uint32_t unit);
 // Returns the fragment size with which a medium message goes as a GSO frame and a short rest; 0: it should
 // not.
 std::uint32_t gso_medium_unit(const State& s, const Peer& p, std::uint32_t length);
-// Notes that a GSO frame of the peer did not come whole.
+// Notes that a medium message in a GSO frame must be sent again. It may have been late or lost for another
+// reason.
+void gso_medium_lost(State& s, Peer& p);
+// Notes that a GSO frame to or from the peer did not come whole, or could not be sent.
 void gso_failed(State& s, Peer& p);
 
 }  // namespace omx::protocol

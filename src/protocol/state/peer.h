@@ -137,12 +137,13 @@ struct PeerBulk {
   bool batches_fail : 1 = false;  // single datagrams arrive, GSO batches do not
   bool gso_asked : 1 = false;     // it asked for GSO frames last
   std::uint8_t losses = 0;        // score of messages and answers that had to be sent again (bulk_trust.cc)
+  std::uint8_t gso_losses = 0;    // score of medium messages in GSO frames that had to be sent again
   std::uint8_t offers = 0;        // probes that were not answered
   std::uint8_t unscheduled_pause = 0,
                unscheduled_skip = 0;  // messages to send without such data: in all, and left
   std::uint32_t larges_out = 0;       // large messages that are not notified yet
   BulkTrust in_trust, out_trust;
-  BulkTrust gso_trust;  // that GSO frames of the peer come whole
+  BulkTrust gso_trust;  // that GSO frames to and from the peer come whole
   TimeNs probe_due = 0;
   TimeNs unscheduled_until = 0;
 };
