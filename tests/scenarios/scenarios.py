@@ -25,6 +25,7 @@ from stage import (LAB, MAC, ROOT, SCENARIOS, Failure, Lab, await_counter, end_s
 import hook_scenarios  # noqa: E402,F401  (these register their own)
 import rails_scenarios  # noqa: E402,F401
 import silence_scenarios  # noqa: E402,F401
+import slurm_scenarios  # noqa: E402,F401
 import stacked_scenarios  # noqa: E402,F401
 import udp_scenarios  # noqa: E402,F401
 import xdp_scenarios  # noqa: E402,F401
