@@ -23,6 +23,7 @@ sys.dont_write_bytecode = True
 from stage import (LAB, MAC, ROOT, SCENARIOS, Failure, Lab, await_counter, end_steady, finish,  # noqa: E402
                    finish_pair, hear, killed_under_load, must_run, pair, scenario, steady, storm)
 import hook_scenarios  # noqa: E402,F401  (these register their own)
+import pod_scenarios  # noqa: E402,F401
 import rails_scenarios  # noqa: E402,F401
 import silence_scenarios  # noqa: E402,F401
 import slurm_scenarios  # noqa: E402,F401

@@ -15,6 +15,12 @@ std::string holder_name(const ClaimHolder& holder) {
 }
 
 Unreached of_this_host(const UnreachedFacts& f) {
+  // Claims are seen within a network namespace, and the broker also serves containers with one of their own.
+  if (!f.holder && f.granted)
+    return {fmt::format(
+        "no process of this network namespace has endpoint {} open; start the program, or give its "
+        "endpoint, or let the containers of this host share a network namespace",
+        f.endpoint)};
   if (!f.holder)
     return {fmt::format(
         "no process of this host has endpoint {} open; start the program, or give its endpoint", f.endpoint)};

@@ -21,6 +21,7 @@ struct UnreachedFacts {
   bool here = false;
   std::optional<ClaimHolder> holder;  // of its endpoint
   uid_t user = 0;                     // of this process
+  bool granted = false;               // by a broker: its sockets also serve other network namespaces
 
   // How this process reaches other hosts.
   bool udp = false;

@@ -78,6 +78,7 @@ Unreached UnreachedSearch::find(NicId nic, std::uint8_t endpoint, const Unanswer
   facts.port = static_cast<std::uint16_t>(settings_.udp_port + endpoint);
   if (const Board* board = boards_.of(nic)) {
     facts.here = true;
+    facts.granted = board->granted();
     facts.holder = claim_holder(boards_.now()[board->number].interface.index, endpoint);
   } else if (how.ask && !(how.refused && !facts.udp)) {
     ask(nic, facts);

@@ -31,6 +31,17 @@ TEST(unreached, this_host__nobody) {
   EXPECT_FALSE(found.runs);
 }
 
+TEST(unreached, this_host__another_container) {
+  UnreachedFacts facts = here(std::nullopt);
+  facts.granted = true;
+  const Unreached found = unreached_judge(facts);
+  EXPECT_EQ(
+      found.reason,
+      "no process of this network namespace has endpoint 3 open; start the program, or give its endpoint, or "
+      "let the containers of this host share a network namespace");
+  EXPECT_FALSE(found.runs);
+}
+
 TEST(unreached, this_host__another_user) {
   const Unreached found = unreached_judge(here(ClaimHolder{72, 0, "omx"}));
   EXPECT_EQ(found.reason,
