@@ -51,6 +51,14 @@ namespace omx::protocol {
   X(messages_received, "Messages Received")                        \
   X(bytes_sent, "Bytes Sent")                                      \
   X(bytes_received, "Bytes Received")                              \
+  X(messages_sent_local, "Messages Sent inside the Host")          \
+  X(messages_received_local, "Messages Received inside the Host")  \
+  X(bytes_sent_local, "Bytes Sent inside the Host")                \
+  X(bytes_received_local, "Bytes Received inside the Host")        \
+  X(messages_sent_bulk, "Messages Sent by UDP Bulk Path")          \
+  X(messages_received_bulk, "Messages Received by UDP Bulk Path")  \
+  X(bytes_sent_bulk, "Bytes Sent by UDP Bulk Path")                \
+  X(bytes_received_bulk, "Bytes Received by UDP Bulk Path")        \
   X(unexpected, "Messages Arrived Unexpected")                     \
   X(resend_timeout, "Resend after Timeout")                        \
   X(resend_tail, "Resend of the Last")                             \

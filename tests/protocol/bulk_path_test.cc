@@ -18,6 +18,22 @@ TEST_F(BulkTest, large__goes_by_the_bulk_path_after_the_first) {
   EXPECT_EQ(b->bulk_frames, 0U) << "its own direction was not tried";
 }
 
+// Large messages, and medium ones of several fragments, are counted once on each side.
+TEST_F(BulkTest, counted__messages_by_the_bulk_path) {
+  open_bulk_paths();
+  make_known();
+  const auto sent = a->counters, received = b->counters;
+  exchange(*a, to_b, *b, 1000000);
+  exchange(*a, to_b, *b, 20000);
+  exchange(*a, to_b, *b, 100);
+  EXPECT_EQ(a->counters[Counter::messages_sent] - sent[Counter::messages_sent], 3U);
+  EXPECT_EQ(a->counters[Counter::messages_sent_bulk] - sent[Counter::messages_sent_bulk], 2U);
+  EXPECT_EQ(a->counters[Counter::bytes_sent_bulk] - sent[Counter::bytes_sent_bulk], 1020000U);
+  EXPECT_EQ(b->counters[Counter::messages_received_bulk] - received[Counter::messages_received_bulk], 2U);
+  EXPECT_EQ(b->counters[Counter::bytes_received_bulk] - received[Counter::bytes_received_bulk], 1020000U);
+  EXPECT_EQ(a->counters[Counter::messages_sent_local] + b->counters[Counter::messages_received_local], 0U);
+}
+
 TEST_F(BulkTest, large__a_request_asks_for_a_whole_batch) {
   open_bulk_paths();
   make_known();

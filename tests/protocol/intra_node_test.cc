@@ -100,6 +100,25 @@ TEST_F(IntraNodeTest, frames__stay_large_after_a_long_silence) {
   EXPECT_EQ(a->counters[Counter::mtu_fallback] + b->counters[Counter::mtu_fallback], 0U);
 }
 
+TEST_F(IntraNodeTest, counted__messages_inside_the_host) {
+  open_intra_node();
+  exchange(*a, to_b, *b, 300'000);
+  exchange(*a, to_b, *b, 100);
+  EXPECT_EQ(a->counters[Counter::messages_sent_local], 2U);
+  EXPECT_EQ(a->counters[Counter::bytes_sent_local], 300'100U);
+  EXPECT_EQ(b->counters[Counter::messages_received_local], 2U);
+  EXPECT_EQ(b->counters[Counter::bytes_received_local], 300'100U);
+  EXPECT_EQ(a->counters[Counter::messages_sent_bulk] + b->counters[Counter::messages_received_bulk], 0U);
+}
+
+TEST_F(IntraNodeTest, counted__a_peer_elsewhere_is_not_inside) {
+  of_a.far = 0x020000000002;  // for a, b is not on the same host
+  open_intra_node();
+  exchange(*a, to_b, *b, 100);
+  EXPECT_EQ(a->counters[Counter::messages_sent_local], 0U);
+  EXPECT_EQ(a->counters[Counter::messages_sent], 1U);
+}
+
 TEST_F(IntraNodeTest, unread__is_not_sent_again) {
   of_a.waits = of_b.waits = true;
   open_intra_node();

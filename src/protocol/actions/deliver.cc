@@ -124,6 +124,10 @@ bool partial_start(State& s, Peer& p, const wire::Medium& packet, const std::byt
 void partial_finish(State& s, Peer& p) {
   const Partial partial = p.rx.partial;
   p.rx.partial = Partial{};
+  if (partial.by_bulk) {
+    s.count(Counter::messages_received_bulk)++;
+    s.count(Counter::bytes_received_bulk) += partial.msg_length;
+  }
   if (partial.request) receive_complete(s, *partial.request);
   if (Unexpected* u = partial.unexpected) {
     u->complete = true;
@@ -167,6 +171,7 @@ Delivery deliver_medium(State& s, Peer& p, const wire::Medium& packet, std::uint
     r.segments.write(offset, data, std::min<std::uint32_t>(packet.frag_length, r.xfer_length - offset));
   }
   partial.mask |= bit;
+  partial.by_bulk |= (packet.flags & wire::kFlagBulkProbe) != 0;
   partial.last = s.now;
   partial.received += packet.frag_length;
   if (partial.received < partial.msg_length) return Delivery::incomplete;

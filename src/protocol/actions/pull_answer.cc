@@ -18,7 +18,7 @@
 
 namespace omx::protocol {
 
-void pull_reply_send(State& s, Peer& p, const Request& r, const wire::Pull& pull, const PullRange& range,
+void pull_reply_send(State& s, Peer& p, Request& r, const wire::Pull& pull, const PullRange& range,
                      bool again, const PullRoute* way) {
   wire::PullReply packet;
   packet.src_endpoint = s.config.endpoint;
@@ -30,6 +30,7 @@ void pull_reply_send(State& s, Peer& p, const Request& r, const wire::Pull& pull
   std::uint32_t room = range.first;
   const bool by_bulk = (pull.flags & wire::kFlagBulk) && p.bulk.out;
   const std::uint32_t normal = bulk_sizes(s, p).pull_reply_max;
+  if (by_bulk) bulk_sent_count(s, r);
   if (s.coalescing.packets) coalesce_release(s);  // packets leave before so many data
   const std::uint32_t frames = (pull.first_frame_offset + left + range.unit - 1) / range.unit;
   const std::uint32_t batch = wire::gso_batch_frames(range.unit + wire::kBulkHeader + peer_overhead(p));
@@ -71,7 +72,7 @@ void pull_reply_send(State& s, Peer& p, const Request& r, const wire::Pull& pull
   if (announces && !ahead) bulk_announce(s, p);
 }
 
-void pull_answer(State& s, Peer& p, const Request& r, const wire::Pull& request, std::uint32_t unit) {
+void pull_answer(State& s, Peer& p, Request& r, const wire::Pull& request, std::uint32_t unit) {
   pull_reply_send(s, p, r, request, {unit, 0, unit});
 }
 

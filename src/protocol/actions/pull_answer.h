@@ -26,9 +26,9 @@ struct PullRoute {
   NicId nic = 0;
 };
 
-void pull_reply_send(State& s, Peer& p, const Request& r, const wire::Pull& pull, const PullRange& range,
+void pull_reply_send(State& s, Peer& p, Request& r, const wire::Pull& pull, const PullRange& range,
                      bool again = false, const PullRoute* way = nullptr);
 // Sends the first replies of a message, with `unit` data bytes each, as if they had been asked for.
-void pull_answer(State& s, Peer& p, const Request& r, const wire::Pull& request, std::uint32_t unit);
+void pull_answer(State& s, Peer& p, Request& r, const wire::Pull& request, std::uint32_t unit);
 
 }  // namespace omx::protocol

@@ -45,7 +45,7 @@ bool range_check(const State& s, const Peer& p, const Request& r, const wire::Pu
 }
 
 // Answers a request for GSO frames that we cannot send now. The first bytes alone tell the receiver.
-void gso_refuse(State& s, Peer& p, const Request& r, const wire::Pull& pull, PullRange range) {
+void gso_refuse(State& s, Peer& p, Request& r, const wire::Pull& pull, PullRange range) {
   wire::Pull part = pull;
   part.flags &= static_cast<std::uint8_t>(~wire::kFlagBulk);
   part.block_length = std::min(pull.block_length, kRefusal);
@@ -98,7 +98,7 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
   peer_heard(s, *p);
   // A late request must not read the memory of the region's next owner (docs/spec/protocol.md 8.4 [DO]).
   Region* const region = s.regions.find(pull.rdma_id, pull.rdma_seqnum);
-  const Request* const r = region ? region->owner : nullptr;
+  Request* const r = region ? region->owner : nullptr;
   if (!r || r->peer != p) {
     s.count(Counter::drop_pull_bad_region)++;
     nack_mcp_send(s, head, frame, pull, wire::NackCode::bad_rdma_window);

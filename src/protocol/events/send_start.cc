@@ -62,6 +62,10 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   s.count(Counter::bytes_sent) += length;
   p.figures.messages_sent++;
   p.figures.bytes_sent += length;
+  if (p.inside_host()) {
+    s.count(Counter::messages_sent_local)++;
+    s.count(Counter::bytes_sent_local) += length;
+  }
 
   if (p.self) {
     self_send(s, *r);

@@ -120,6 +120,9 @@ void receive_count(State& s, const Request& r) {
   if (!r.peer) return;
   r.peer->figures.messages_received++;
   r.peer->figures.bytes_received += r.xfer_length;
+  if (!r.peer->inside_host()) return;
+  s.count(Counter::messages_received_local)++;
+  s.count(Counter::bytes_received_local) += r.xfer_length;
 }
 
 }  // namespace omx::protocol

@@ -131,6 +131,12 @@ bool by_batch(const State& s, const Request& r) {
 
 }  // namespace
 
+void bulk_sent_count(State& s, Request& r) {
+  if (std::exchange(r.tx.bulk_noted, true)) return;
+  s.count(Counter::messages_sent_bulk)++;
+  s.count(Counter::bytes_sent_bulk) += r.msg_length;
+}
+
 bool bulk_alone(const State& s, const Peer& p) {
   return s.config.bulk.at_nic && p.bulk.address.present() && !p.bulk.out;
 }

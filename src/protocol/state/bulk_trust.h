@@ -35,6 +35,8 @@ void bulk_batches_fail(State& s, Peer& p);
 // Returns whether each frame for the peer must be a datagram of its own, because GSO batches are not proven
 // to arrive. Without a bulk path there is no proof, and only repetitions leave alone.
 bool bulk_alone(const State& s, const Peer& p);
+// Counts a message of which a part leaves by the bulk path, once.
+void bulk_sent_count(State& s, Request& r);
 // Notes that a request of several frames was answered. `again`: the frames had been sent before.
 void bulk_answered(State& s, Peer& p, bool again);
 // Distrusts our bulk path for a peer, because data that were requested by it do not come.

@@ -26,6 +26,7 @@ struct Partial {
   Request* request = nullptr;        // matched receive ...
   Unexpected* unexpected = nullptr;  // ... or the unexpected message; with neither, data are discarded
   bool active = false;
+  bool by_bulk = false;     // its sender sent most of it by the bulk path
   std::uint8_t header = 0;  // bytes before the data of each fragment
   std::uint32_t msg_length = 0;
   std::uint32_t unit = 0;      // fragment size of this attempt
@@ -250,6 +251,8 @@ struct Peer {
   bool larger_frames_than(std::uint32_t size) const {
     return agreed.intra_node_frame == 0 && (agreed.frame_max > size || agreed.frame_in > size);
   }
+  // Returns whether messages to the peer stay inside this host.
+  bool inside_host() const { return self || agreed.intra_node_frame != 0; }
   std::uint32_t outstanding() const { return seq_diff(counting.next_send, counting.next_acked); }
 };
 

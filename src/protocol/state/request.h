@@ -67,6 +67,7 @@ struct RequestTx {
   bool sacked = false;       // unacked, but the receiver holds it
   bool by_bulk = false;      // medium send: most of it went by the bulk path
   bool by_gso = false;       // ... in a GSO frame
+  bool bulk_noted = false;   // counted among the messages by the bulk path
   bool lost = false;         // a later message passed it, and it was not sent again since
   bool announced = false;    // large send: among larges_out of the peer
   bool unscheduled = false;  // large send: unscheduled data went with it, and it is not notified yet
