@@ -3,17 +3,23 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/host_name.h"
+#include "base/text.h"
 #include "runtime/endpoint/counters_shared.h"
+#include "tools/host/file_replace.h"
 #include "tools/info/host_facts.h"
 #include "tools/json.h"
 #include "tools/watch/counter_texts.h"
+#include "tools/watch/metrics.h"
 
 namespace omx::tools {
 
@@ -25,6 +31,9 @@ struct CountersOptions {
   bool all = false;
   bool json = false;
   bool explain = false;
+  bool openmetrics = false;
+  bool prometheus = false;
+  std::string output;
   unsigned watch_s = 0;
 };
 
@@ -125,12 +134,59 @@ int counters_explain() {
   return kOk;
 }
 
+// Reads the endpoints for a monitoring system. An endpoint that closes meanwhile is left out.
+MetricsHost metrics_take(const std::vector<runtime::Board>& boards, const runtime::Settings& settings,
+                         long only) {
+  constexpr int kMxBadEndpoint = 9;
+  MetricsHost host;
+  host.name = host_name("localhost");
+  for (const runtime::Board& board : boards) {
+    for (const OpenEndpoint& open : endpoints_open(board, settings)) {
+      if (only >= 0 && open.id != static_cast<std::uint32_t>(only)) continue;
+      auto shared = runtime::endpoint_read(board.interface.index, open.id);
+      if (shared) {
+        host.sources.push_back({board.interface.name, open.id, open.holder.command, std::move(*shared)});
+      } else if (shared.error().mx_code != kMxBadEndpoint) {
+        host.unreadable++;
+        fmt::print(stderr, "omx counters: board {}: {}\n", board.number, shared.error().message);
+      }
+    }
+  }
+  return host;
+}
+
+// Endpoints that cannot be read are counted in the text. So they are no failure of the whole.
+int metrics_run(const CountersOptions& options, const std::vector<runtime::Board>& boards,
+                const runtime::Settings& settings) {
+  const std::string text =
+      metrics_text(metrics_take(boards, settings, options.endpoint),
+                   options.openmetrics ? MetricsFormat::openmetrics : MetricsFormat::prometheus);
+  if (options.output.empty()) {
+    fmt::print("{}", text);
+    return std::fflush(stdout) == 0 ? kOk : failed("counters", "cannot write: {}", std::strerror(errno));
+  }
+  if (is_special(options.output))
+    return failed("counters", "{} is not a file; name a file with --output",
+                  shown(options.output, kPathShown));
+  if (const int error = file_replace(options.output, text))
+    return failed("counters",
+                  "cannot write {}: {}; name a file with --output in a folder that this user may write",
+                  shown(options.output, kPathShown), std::strerror(error));
+  return kOk;
+}
+
 int counters_run(const CountersOptions& options) {
   if (options.explain) return counters_explain();
+  const bool metrics = options.openmetrics || options.prometheus;
+  if (!options.output.empty() && !metrics) {
+    failed("counters", "--output needs --openmetrics or --prometheus");
+    return kUsage;
+  }
   auto process = runtime::Process::create();
   if (!process) return failed("counters", "{}", process.error().message);
   const auto boards = boards_select((*process)->boards(), options.board);
   if (!boards) return failed("counters", "{}", boards.error().message);
+  if (metrics) return metrics_run(options, *boards, (*process)->settings());
   const auto print = options.json ? print_json : print_text;
 
   int failures = 0;
@@ -166,6 +222,18 @@ Command counters_command(CLI::App& root) {
   app->add_option("--watch", options->watch_s,
                   "continue, and print what was added, at this interval in seconds")
       ->check(CLI::Range(1, 86400));
+  CLI::Option* const openmetrics =
+      app->add_flag("--openmetrics", options->openmetrics,
+                    "print OpenMetrics text, for monitoring systems that ask for it");
+  CLI::Option* const prometheus =
+      app->add_flag("--prometheus", options->prometheus,
+                    "print the text format of Prometheus, which node_exporter reads from files");
+  for (CLI::Option* const format : {openmetrics, prometheus})
+    for (const char* const other : {"--json", "--explain", "--watch"})
+      format->excludes(app->get_option(other));
+  openmetrics->excludes(prometheus);
+  app->add_option("-o,--output", options->output, "replace this file by that text, in one step")
+      ->type_name("FILE");
   app->footer("omx counters --explain says what each counter means.");
   return {app, [options] { return counters_run(*options); }};
 }
