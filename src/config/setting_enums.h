@@ -20,6 +20,9 @@ enum class LinkKind : std::uint8_t { automatic, ethernet, xdp, udp, udp4, udp6 }
 // `ring`: this library or a copy engine, from the receive ring. `automatic`: whichever is cheaper.
 enum class Placement : std::uint8_t { automatic, kernel, ring };
 
+// The report at the end of a job. `line`: for people. `json`: for programs.
+enum class ReportKind : std::uint8_t { off, line, json };
+
 const char* progress_name(ProgressMode mode);
 const char* link_name(LinkKind kind);
 const char* placement_name(Placement placement);

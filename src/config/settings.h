@@ -92,6 +92,7 @@ struct Settings {
   int verbose = 0;                       // OMX_VERBOSE: 1 = one line for each process, 2 = info lines too
   std::string verbose_prefix = "OMX: ";  // OMX_VERBOSE_PREFIX, not expanded; see verbose_prefix.h
   std::string log_file;                  // OMX_LOG_FILE, not expanded; see base/log_file.h
+  ReportKind report = ReportKind::off;   // OMX_REPORT
   std::uint32_t abort_sleep_s = 0;  // OMX_ABORT_SLEEPS: the fatal error handler sleeps first (for a debugger)
   bool ignore_mx_env = false;       // OMX_IGNORE_MX_ENV
   std::string config_file;          // the file that was read; empty: none

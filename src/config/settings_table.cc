@@ -115,6 +115,18 @@ struct UnexpectedBytes : Bytes<&Config::buffer_bytes, 1 << 20, 1024 * kGiB> {
   }
 };
 
+struct Report {
+  static bool parse(std::string_view text, S& s) {
+    if (text != "0" && text != "1" && text != "json") return false;
+    s.report = text == "0" ? ReportKind::off : text == "1" ? ReportKind::line : ReportKind::json;
+    return true;
+  }
+  static std::string print(const S& s) {
+    return s.report == ReportKind::off ? "0" : s.report == ReportKind::line ? "1" : "json";
+  }
+  static std::string accepted() { return "0, 1, or json"; }
+};
+
 // A board name "HOST:N" has at most 80 bytes including the NUL.
 struct HostName : Text<&S::hostname> {
   static bool parse(std::string_view text, S& s) {
@@ -246,6 +258,9 @@ constexpr Tunable kTunables[] = {
     row<Prefix>("OMX_VERBOSE_PREFIX", "", "text before each message; 1 = host and process"),
     row<LogFile>("OMX_LOG_FILE", "",
                  "messages go to this file, with the time; warnings and errors also go to stderr"),
+    row<Report>(
+        "OMX_REPORT", "",
+        "1 = one line on stderr at the end of a job: links, messages by path, repeats; json = as JSON"),
     row<Boolean<&S::errors_are_fatal>>(
         "OMX_FATAL_ERRORS", "MX_ERRORS_ARE_FATAL",
         "1 = the initial error handler ends the process, 0 = it returns the code"),

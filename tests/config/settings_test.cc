@@ -258,6 +258,8 @@ TEST(settings_unknown, named_once_each) {
 }
 
 TEST(settings_load, environment__malformed_names_the_variable) {
+  EXPECT_EQ(error_of(load("", {{"OMX_REPORT", "2"}})),
+            "OMX_REPORT=\"2\" in the environment is not accepted; give 0, 1, or json, or unset it");
   EXPECT_EQ(error_of(load("", {{"OMX_CHECKSUM", "maybe"}})),
             "OMX_CHECKSUM=\"maybe\" in the environment is not accepted; give 0 or 1, or unset it");
   EXPECT_EQ(error_of(load("", {{"OMX_CHECKSUM", std::string(300, 'y')}})),
@@ -269,6 +271,7 @@ TEST(settings_load, environment__malformed_names_the_variable) {
 TEST(settings_load, values) {
   const std::vector<std::array<std::string, 3>> good = {
       {"OMX_WIRE_MODE", "mxoe", "mxoe"},      {"OMX_CTXIDS", "4,60", "4,60"},
+      {"OMX_REPORT", "json", "json"},         {"OMX_REPORT", "1", "1"},
       {"OMX_ANY_ENDPOINT", "255", "255"},     {"OMX_ANY_ENDPOINT", "any", "any"},
       {"OMX_RNDV_THRESHOLD", "8k", "8192"},   {"OMX_UNEXP_BYTES", "1G", "1073741824"},
       {"OMX_PEER_TIMEOUT_MS", "0", "0"},      {"OMX_PEER_TIMEOUT_MS", "250", "250"},

@@ -42,7 +42,7 @@ LAYERS = {
 FLOORS = {
     "protocol": ["state", "actions", "events"],
     "link": ["", "packet", "fanout", "udp", "xdp", "ethernet"],
-    "runtime": ["", "wait", "board", "endpoint", "process"],
+    "runtime": ["", "wait", "board", "endpoint", "report", "process"],
     "simulation": ["engine", "nic"],
     "steering": ["xdp", ""],
 }

@@ -319,6 +319,15 @@ def log_file(lab):
 
 
 @test
+def report(lab):
+    """OMX_REPORT=1: one line about the two ranks of each host."""
+    out = finish(lab.mpirun(4, lab.program("omx_mpi_patterns"), "large", OMX_REPORT="1"))
+    heading = "OMX: report of (h[12]): 2 processes, 2 endpoints on eth0 by raw frames; messages sent [1-9]"
+    if sorted(re.findall(heading, out)) != ["h1", "h2"] or out.count("OMX: report") != 2 or "by UDP bulk path" not in out:
+        raise Failure(f"not one line a host: {out[-2500:]}")
+
+
+@test
 def few_descriptors(lab):
     """Ranks with too few file descriptors for the peers of their host: the job ends with an error that names the
     limit."""

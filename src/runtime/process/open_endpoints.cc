@@ -14,7 +14,8 @@ namespace {
 constexpr TimeNs kHelpPeriod = 1 * protocol::kMillisecond;
 }  // namespace
 
-OpenEndpoints::OpenEndpoints() : slots_(new std::atomic<Endpoint*>[kSlots]()) {}
+OpenEndpoints::OpenEndpoints(std::function<void(Endpoint&)> closed)
+    : closed_(std::move(closed)), slots_(new std::atomic<Endpoint*>[kSlots]()) {}
 
 std::optional<std::uint32_t> OpenEndpoints::slot_find() {
   for (std::uint32_t i = 0; i < kSlots; i++) {
@@ -87,6 +88,7 @@ bool OpenEndpoints::close(Endpoint* endpoint, RunningDeadline& deadline) {
   endpoint->impl().lifecycle.close_begin();
   while (!endpoint->impl().lifecycle.close_drive(kHelpPeriod) && !deadline.passed(clock_now())) help();
   endpoint->impl().lifecycle.close_end();
+  closed_(*endpoint);
   delete endpoint;
   return true;
 }

@@ -20,7 +20,8 @@ inline constexpr std::uint32_t kSlots = 4096;  // endpoints that a process can h
 
 class OpenEndpoints {
  public:
-  OpenEndpoints();
+  // `closed` is called with each endpoint that was closed, before it is destroyed.
+  explicit OpenEndpoints(std::function<void(Endpoint&)> closed);
   OpenEndpoints(const OpenEndpoints&) = delete;
   OpenEndpoints& operator=(const OpenEndpoints&) = delete;
 
@@ -43,6 +44,7 @@ class OpenEndpoints {
   void close_all(RunningDeadline& deadline);
 
  private:
+  const std::function<void(Endpoint&)> closed_;
   ForkMark mark_;
   mutable std::mutex mutex_;  // guards open_
   std::vector<Endpoint*> open_;

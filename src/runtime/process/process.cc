@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/text_file.h"
 #include "config/settings_environment.h"
+#include "runtime/report/endpoint_figures.h"
 
 namespace omx::runtime {
 
@@ -20,6 +21,16 @@ constexpr int kMxFailure = 2;
 Process::Process(const Settings& settings, std::vector<Board> boards)
     : settings_(settings),
       boards_(std::move(boards)),
+      report_(settings_,
+              [this](ReportTotals& totals) {
+                endpoints_.visit([&](Endpoint& endpoint) { report_add(endpoint, totals); });
+              }),
+      endpoints_([this](Endpoint& endpoint) {
+        if (!report_.wanted()) return;
+        ReportTotals totals;
+        report_add(endpoint, totals);
+        report_.closed(totals);
+      }),
       prefix_(settings_, boards_.found()),
       opening_(settings_, boards_, peers_, endpoints_, prefix_),
       names_(settings_, boards_, peers_, endpoints_),
@@ -66,6 +77,12 @@ Result<void> Process::peers_setup() {
   return {};
 }
 
+Result<Endpoint*> Process::open(const OpenOptions& options) {
+  auto opened = opening_.open(options);
+  if (opened) report_.begin();
+  return opened;
+}
+
 bool Process::close(Endpoint* endpoint) {
   RunningDeadline deadline(clock_now(), settings_.close_linger_ms);
   return endpoints_.close(endpoint, deadline);
@@ -76,6 +93,7 @@ Process::~Process() {
   if (mark_.forked()) return;
   RunningDeadline deadline(clock_now(), settings_.close_linger_ms);
   endpoints_.close_all(deadline);
+  report_.end();
 }
 
 }  // namespace omx::runtime

@@ -21,6 +21,7 @@
 #include "runtime/process/open_options.h"
 #include "runtime/process/process_boards.h"
 #include "runtime/process/unreached_search.h"
+#include "runtime/report/job_report.h"
 
 namespace omx::runtime {
 
@@ -43,7 +44,7 @@ class Process {
   // Opens an endpoint. If any endpoint will do, ids are in the outer loop and boards in the inner one, and
   // busy ids are skipped (docs/spec/protocol.md 15). Failures: MX_BUSY 20, MX_BOARD_UNKNOWN 8,
   // MX_BAD_ENDPOINT 9, MX_NO_PERM 7 (names CAP_NET_RAW and the remedies), MX_NO_RESOURCES 15.
-  Result<Endpoint*> open(const OpenOptions& options) { return opening_.open(options); }
+  Result<Endpoint*> open(const OpenOptions& options);
   // Closes an endpoint, and waits for unacknowledged sends first. Returns false if it is not one of ours, or
   // if called inside its unexpected handler.
   bool close(Endpoint* endpoint);
@@ -93,6 +94,7 @@ class Process {
   ProcessBoards boards_;
   PeerTable peers_;
   ForkMark mark_;
+  JobReport report_;
   OpenEndpoints endpoints_;
   LogPrefix prefix_;
   EndpointOpening opening_;
