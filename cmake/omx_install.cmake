@@ -71,4 +71,5 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/wireshark/" DESTINATION "${share_
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/lab/" DESTINATION "${share_dir}/lab" USE_SOURCE_PERMISSIONS COMPONENT lab
   PATTERN "__pycache__" EXCLUDE)
 
+include(omx_metrics_install)
 include(omx_broker_install)

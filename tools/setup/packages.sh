@@ -17,6 +17,10 @@ OMX_CHECK_PACKAGES=(clang clang-format clang-tidy libclang-rt-dev libbpf-dev lib
 # and tests that lack the other packages say so.
 OMX_MPI_PACKAGES=(libfabric-dev libfabric-bin openmpi-bin libopenmpi-dev netpipe-openmpi python3-mpi4py python3-numpy gnuplot-nox)
 
+# Needed to try the counters with Prometheus. Their services start where they are installed, unless the system has a policy
+# against that, as images of containers do. Elsewhere the administrator decides, and the test is skipped.
+OMX_MONITORING_PACKAGES=(prometheus prometheus-node-exporter python3-prometheus-client)
+
 # omx_packages_get PACKAGE...: installs the missing packages. If that fails, says why and returns 1. An
 # ordinary user sees the command that an administrator must run.
 omx_packages_get() {
@@ -56,4 +60,7 @@ omx_packages_ensure() {
   fi
   omx_packages_get "${needed[@]}" || exit 1
   omx_packages_get "${OMX_MPI_PACKAGES[@]}" || echo "Continuing without them: parts that need MPI or libfabric are left out" >&2
+  if [ "${1:-all}" != build ] && [ -x /usr/sbin/policy-rc.d ]; then
+    omx_packages_get "${OMX_MONITORING_PACKAGES[@]}" || echo "Continuing without them: the test with Prometheus is skipped" >&2
+  fi
 }
