@@ -115,9 +115,7 @@ constexpr CounterText kTexts[] = {
      "came back as another process, or ended inside this host: pending operations failed",
      "Partner Restarted"},
     {"UDP GSO Frames Cut", "times",
-     "large or medium messages in GSO frames did not come whole, so ordinary frames go for a while; "
-     "OMX_GSO_FRAMES=0 "
-     "sends none"},
+     "GSO frames did not come whole, so ordinary frames go for a while (OMX_GSO_FRAMES)"},
     {"UDP Segmentation Given Up", "times",
      "datagrams cut by the NIC did not arrive: ethtool -K INTERFACE tx-udp-segmentation off"},
     {"UDP Bulk Path Given Up", "times",
