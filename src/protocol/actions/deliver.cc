@@ -11,6 +11,7 @@
 #include "protocol/actions/resend_timer.h"
 #include "protocol/counters.h"
 #include "protocol/state/arrivals.h"
+#include "protocol/state/bulk_trust.h"
 #include "protocol/state/matching.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/request.h"
@@ -124,10 +125,7 @@ bool partial_start(State& s, Peer& p, const wire::Medium& packet, const std::byt
 void partial_finish(State& s, Peer& p) {
   const Partial partial = p.rx.partial;
   p.rx.partial = Partial{};
-  if (partial.by_bulk) {
-    s.count(Counter::messages_received_bulk)++;
-    s.count(Counter::bytes_received_bulk) += partial.msg_length;
-  }
+  if (partial.by_bulk) bulk_received_count(s, partial.msg_length);
   if (partial.request) receive_complete(s, *partial.request);
   if (Unexpected* u = partial.unexpected) {
     u->complete = true;

@@ -64,7 +64,7 @@ void medium_transmit(State& s, Request& r) {
   const bool bulk = gains && p.bulk.out && r.resends == 0;
   r.tx.by_bulk |= bulk;
   const std::uint32_t gso = bulk ? gso_medium_unit(s, p, r.msg_length) : 0;
-  if (r.resends == 0) r.tx.by_gso = gso > 0;
+  r.tx.by_gso |= gso > 0;
   if (bulk) bulk_sent_count(s, r);
   if (r.tx.by_bulk) {
     unit = gso > 0 ? gso : bulk_unit(s, p, r.msg_length);

@@ -29,7 +29,7 @@ void pull_reply_send(State& s, Peer& p, Request& r, const wire::Pull& pull, cons
   std::uint32_t index = pull.frame_index;
   std::uint32_t room = range.first;
   const bool by_bulk = (pull.flags & wire::kFlagBulk) && p.bulk.out;
-  const std::uint32_t normal = bulk_sizes(s, p).pull_reply_max;
+  const std::uint32_t cut = by_bulk && range.unit > bulk_sizes(s, p).pull_reply_max ? bulk_frame(s, p) : 0;
   if (by_bulk) bulk_sent_count(s, r);
   if (s.coalescing.packets) coalesce_release(s);  // packets leave before so many data
   const std::uint32_t frames = (pull.first_frame_offset + left + range.unit - 1) / range.unit;
@@ -60,7 +60,7 @@ void pull_reply_send(State& s, Peer& p, Request& r, const wire::Pull& pull, cons
       head.src = s.config.rails.nics[way->rail];
     }
     frame.alone = alone;
-    frame.cut = by_bulk && range.unit > normal ? bulk_frame(s, p) : 0;
+    frame.cut = cut;
     frame.header_length = static_cast<std::uint32_t>(wire::encode_pull_reply(frame.header, head, packet));
     frame.segment_count = r.segments.gather(offset + pull.rdma_offset, length, frame.segments);
     frame_finish(s, frame, p.agreed.checksum);

@@ -7,7 +7,6 @@
 #include "protocol/actions/pull_schedule.h"
 #include "protocol/actions/rails_tend.h"
 #include "protocol/actions/send.h"
-#include "protocol/counters.h"
 #include "protocol/direct.h"
 #include "protocol/history.h"
 #include "protocol/offload.h"
@@ -164,10 +163,7 @@ void pull_finish(State& s, Pull& pull, Status status) {
   Request& r = *pull.request;
   const std::uint32_t length = pull.length + pull.tail;
   const bool leave = unscheduled_leave(s, *pull.peer, pull.leave);
-  if (pull.by_bulk && status == Status::success) {
-    s.count(Counter::messages_received_bulk)++;
-    s.count(Counter::bytes_received_bulk) += length;
-  }
+  if (pull.by_bulk && status == Status::success) bulk_received_count(s, length);
   pull_free(s, pull);
   large_received(s, r, status, length, leave);
   start_waiting(s);

@@ -64,13 +64,26 @@ struct Reply {
   }
 };
 
+// Returns which frame a reply is, whose number has 8 bits.
+std::uint32_t reply_index(Pull& pull, const wire::PullReply& packet) {
+  const std::uint32_t first = pull.block(0).first;
+  return first + static_cast<std::uint8_t>(packet.frame_seqnum - first);
+}
+
+// Returns whether the pull has asked for this frame, and the frame begins where the reply does.
+bool reply_fits(const Pull& pull, std::uint32_t index, const wire::PullReply& packet) {
+  return pull.block_count > 0 && index < pull.next_frame &&
+         packet.msg_offset == pull_frame_start(pull, index);
+}
+
+std::uint64_t frame_bytes(const Pull& pull, std::uint32_t index) {
+  return pull_frame_end(pull, index) - pull_frame_start(pull, index);
+}
+
 // Returns whether the sender answered a request for GSO frames by the first bytes alone.
 bool gso_refused(Pull& pull, const wire::PullReply& packet) {
-  const std::uint32_t first = pull.block(0).first;
-  const std::uint32_t index = first + static_cast<std::uint8_t>(packet.frame_seqnum - first);
-  return pull.block_count > 0 && index < pull.next_frame &&
-         packet.msg_offset == pull_frame_start(pull, index) &&
-         packet.frame_length < pull_frame_end(pull, index) - pull_frame_start(pull, index);
+  const std::uint32_t index = reply_index(pull, packet);
+  return reply_fits(pull, index, packet) && packet.frame_length < frame_bytes(pull, index);
 }
 
 bool reply_wanted(State& s, const wire::Head& head, wire::Frame frame, Reply& reply) {
@@ -96,11 +109,8 @@ bool reply_wanted(State& s, const wire::Head& head, wire::Frame frame, Reply& re
     return false;
   }
   s.count(Counter::recv_pull_reply)++;
-  const std::uint32_t first = pull->block(0).first;
-  const std::uint32_t index = reply.index = first + static_cast<std::uint8_t>(packet.frame_seqnum - first);
-  if (pull->block_count == 0 || index >= pull->next_frame ||
-      packet.msg_offset != pull_frame_start(*pull, index) ||
-      packet.frame_length != pull_frame_end(*pull, index) - pull_frame_start(*pull, index)) {
+  const std::uint32_t index = reply.index = reply_index(*pull, packet);
+  if (!reply_fits(*pull, index, packet) || packet.frame_length != frame_bytes(*pull, index)) {
     // Late repetitions of frames before the window also end here.
     s.count(Counter::drop_pull_reply_bad_frame)++;
     return false;

@@ -27,11 +27,16 @@ constexpr std::uint32_t kRefusal = 64;  // bytes of an answer that only refuses 
 // run. The answer is on its way then. Repetitions because of a gap come sooner and carry a flag.
 constexpr TimeNs kJustServed = 2 * kMillisecond;
 
+// Returns whether a reply with so many data bytes is no longer than the frames that we exchange with the
+// peer.
+bool fits_frame(const State& s, const Peer& p, std::uint32_t unit) {
+  return unit + wire::kBulkHeader + peer_overhead(p) <= peer_frame(s, p);
+}
+
 bool range_check(const State& s, const Peer& p, const Request& r, const wire::Pull& pull, PullRange& range) {
   range.unit = pull.reply_max ? pull.reply_max : p.agreed.sizes.pull_reply_max;
   const std::uint64_t m = range.unit;
-  if (m < 64) return false;
-  if (m + wire::kBulkHeader + peer_overhead(p) > peer_frame(s, p) && !gso_known(s, p)) return false;
+  if (m < 64 || (!fits_frame(s, p, range.unit) && !gso_known(s, p))) return false;
   const std::uint64_t shift = pull.rdma_offset % m;
   if (pull.first_frame_offset >= m || pull.block_length == 0) return false;
   const std::uint64_t frames = (pull.first_frame_offset + std::uint64_t{pull.block_length} + m - 1) / m;
@@ -114,16 +119,14 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     s.count(Counter::drop_pull_repeated)++;
     return;
   }
-  const bool by_batch = s.config.bulk.at_nic || ((pull.flags & wire::kFlagBulk) && p->bulk.out);
-  if (extended && by_batch && pull.block_length > std::min(range.unit, bulk_sizes(s, *p).pull_reply_max))
+  const bool bulk = pull.flags & wire::kFlagBulk;
+  const bool by_batch = s.config.bulk.at_nic || (bulk && p->bulk.out);
+  const std::uint32_t normal = bulk_sizes(s, *p).pull_reply_max;
+  if (extended && by_batch && pull.block_length > std::min(range.unit, normal))
     bulk_answered(s, *p, served != Served::no);
   if (extended) bulk_asked(s, *p, pull);
-  if (pull.flags & wire::kFlagBulk) {
-    const std::uint32_t normal = bulk_sizes(s, *p).pull_reply_max;
-    if (pull.block_length > normal) p->bulk.gso_asked = range.unit > normal;
-  }
-  if (range.unit + wire::kBulkHeader + peer_overhead(*p) > peer_frame(s, *p) &&
-      !((pull.flags & wire::kFlagBulk) && gso_serves(s, *p, range.unit)))
+  if (bulk && pull.block_length > normal) p->bulk.gso_asked = range.unit > normal;
+  if (!fits_frame(s, *p, range.unit) && !(bulk && gso_serves(s, *p, range.unit)))
     return gso_refuse(s, *p, *r, pull, range);
   const PullRoute back{s.rails.rx_rail, s.rails.rx_nic};
   const bool again = served != Served::no || (extended && (pull.flags & wire::kFlagGap));

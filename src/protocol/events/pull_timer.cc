@@ -2,7 +2,6 @@
 #include "protocol/events/pull_timer.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include "protocol/actions/connect_tx.h"
 #include "protocol/actions/probe.h"
@@ -19,7 +18,6 @@
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_copy.h"
 #include "protocol/state/pull_silence.h"
-#include "protocol/state/pull_slots.h"
 #include "protocol/state/pull_window.h"
 #include "protocol/state/resend_time.h"
 #include "protocol/state/sizes.h"
@@ -34,20 +32,18 @@ namespace {
 constexpr std::uint32_t kSilentRoundsBulk = 2;  // after these the bulk path is suspected
 constexpr std::uint32_t kSilentRoundsMtu = 5;   // after these large frames are suspected
 
-// Starts the pull again with another handle if the frame size changed. Each PULL of an omx peer names its
-// size, so only a smaller size matters there. Returns whether the size changed.
-bool size_changed(State& s, Pull& pull) {
+// Returns whether the frames of a pull no longer have the size that they should have. Each PULL of an omx
+// peer names its size, so only a smaller size matters there.
+bool size_changed(const State& s, const Pull& pull) {
   const Peer& p = *pull.peer;
+  if (pull.by_bulk && p.bulk.in) {
+    if (!pull.gso) return pull.unit != bulk_sizes(s, p).pull_reply_max;
+    // A pull whose frames come does not begin again because others were cut.
+    const bool given_up = pull.silent_rounds >= kSilentRoundsBulk && !gso_trusted(s, p);
+    return given_up || pull.unit != gso_unit(s, p, pull.length);
+  }
   const bool named = p.agreed.extended && p.agreed.mode == wire::Mode::omx;
-  const bool fits = pull.by_bulk && p.bulk.in;
-  // A pull whose frames come does not begin again because others were cut.
-  const bool given_up = pull.silent_rounds >= kSilentRoundsBulk && !gso_trusted(s, p);
-  const bool changed = fits && pull.gso ? given_up || pull.unit != gso_unit(s, p, pull.length)
-                       : fits           ? pull.unit != bulk_sizes(s, p).pull_reply_max
-                       : named          ? pull.unit > p.agreed.sizes.pull_reply_max
-                                        : pull.unit != p.agreed.sizes.pull_reply_max;
-  if (changed) pull_restart(s, pull);
-  return changed;
+  return named ? pull.unit > p.agreed.sizes.pull_reply_max : pull.unit != p.agreed.sizes.pull_reply_max;
 }
 
 // Asks again for what a block misses. A peer that stopped, before its answer or in the middle of one, may
@@ -117,7 +113,7 @@ void pull_timer(State& s, Pull& pull) {
     if (large) probe_fall_back(s, p);
   }
   pull.last_asked = s.now;
-  if (size_changed(s, pull)) return;
+  if (size_changed(s, pull)) return pull_restart(s, pull);
   if (p.rails) rails_tend(s, p);
   const bool later = peer_reads_later(s, p);
   for (std::uint32_t i = 0; i < pull.block_count && !later; i++) block_late(s, pull, pull.block(i), i == 0);

@@ -31,6 +31,11 @@ constexpr TimeNs kForgiven = 60'000 * kMillisecond;
 // The score of losses: a message that had to be sent again adds kLoss, any other subtracts 1.
 constexpr std::uint8_t kLossesMost = 8, kLoss = 2;
 
+void give_up(State& s, BulkTrust& trust) {
+  s.count(Counter::bulk_fallback)++;
+  bulk_distrust(s, trust);
+}
+
 }  // namespace
 
 void bulk_out_set(Peer& p, bool works) {
@@ -115,8 +120,7 @@ namespace {
 void batch_lost(State& s, Peer& p) {
   if (!p.bulk.out || (p.bulk.losses += kLoss) < kLossesMost) return;
   bulk_out_set(p, false);
-  s.count(Counter::bulk_fallback)++;
-  bulk_distrust(s, p.bulk.out_trust);
+  give_up(s, p.bulk.out_trust);
   p.bulk.probe_due = p.bulk.out_trust.from;
 }
 
@@ -137,6 +141,11 @@ void bulk_sent_count(State& s, Request& r) {
   s.count(Counter::bytes_sent_bulk) += r.msg_length;
 }
 
+void bulk_received_count(State& s, std::uint32_t length) {
+  s.count(Counter::messages_received_bulk)++;
+  s.count(Counter::bytes_received_bulk) += length;
+}
+
 bool bulk_alone(const State& s, const Peer& p) {
   return s.config.bulk.at_nic && p.bulk.address.present() && !p.bulk.out;
 }
@@ -151,8 +160,7 @@ void bulk_answered(State& s, Peer& p, bool again) {
 void bulk_in_fails(State& s, Peer& p) {
   if (!p.bulk.in) return;
   p.bulk.in = false;
-  s.count(Counter::bulk_fallback)++;
-  bulk_distrust(s, p.bulk.in_trust);
+  give_up(s, p.bulk.in_trust);
 }
 
 void bulk_medium_done(const State& s, Peer& p, const Request& r) {

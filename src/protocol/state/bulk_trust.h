@@ -37,6 +37,8 @@ void bulk_batches_fail(State& s, Peer& p);
 bool bulk_alone(const State& s, const Peer& p);
 // Counts a message of which a part leaves by the bulk path, once.
 void bulk_sent_count(State& s, Request& r);
+// Counts a message of which a part came by the bulk path.
+void bulk_received_count(State& s, std::uint32_t length);
 // Notes that a request of several frames was answered. `again`: the frames had been sent before.
 void bulk_answered(State& s, Peer& p, bool again);
 // Distrusts our bulk path for a peer, because data that were requested by it do not come.

@@ -2,6 +2,7 @@
 #include "protocol/state/gso_frame.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "protocol/counters.h"
 #include "protocol/state/bulk_trust.h"
@@ -23,10 +24,6 @@ constexpr std::uint32_t kMediumDatagrams = 8;
 std::uint32_t header_bytes(const Peer& p) {
   return static_cast<std::uint32_t>(wire::kBulkHeader) + peer_overhead(p);
 }
-
-}  // namespace
-
-namespace {
 
 std::uint32_t gso_frame_most(const State& s, const Peer& p) {
   return std::min<std::uint32_t>(wire::kGsoBatchBytes, wire::kGsoBatchFrames * bulk_frame(s, p));
@@ -58,7 +55,8 @@ bool gso_serves(const State& s, const Peer& p, std::uint32_t unit) {
 
 std::uint32_t gso_medium_unit(const State& s, const Peer& p, std::uint32_t length) {
   constexpr std::uint32_t kAligned = 64;
-  if (!gso_trusted(s, p) || !p.bulk.out) return 0;
+  assert(p.bulk.out);
+  if (!gso_trusted(s, p)) return 0;
   const std::uint32_t header = static_cast<std::uint32_t>(wire::kMediumHeaderMost) + peer_overhead(p);
   const std::uint32_t most = gso_frame_most(s, p);
   if (most <= header) return 0;
