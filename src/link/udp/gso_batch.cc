@@ -200,12 +200,7 @@ void GsoBatch::send_whole(int fd) {
     if (errno == EIO || errno == EOPNOTSUPP || errno == ENOPROTOOPT) segmentation_ = false;
   }
   const std::size_t room = std::min<std::size_t>(m.frames[0].cut, kContiguousBytes);
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < pieces_ && bytes < room; i++) {
-    const std::size_t part = std::min(m.pieces[i].iov_len, room - bytes);
-    std::memcpy(m.contiguous + bytes, m.pieces[i].iov_base, part);
-    bytes += part;
-  }
+  const std::size_t bytes = pieces_read(m.pieces, pieces_, 0, room, m.contiguous);
   m.pieces[0] = {m.contiguous, bytes};
   if (!send(fd, 0, 1, 0)) counters_.send_errors++;
 }

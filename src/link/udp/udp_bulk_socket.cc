@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include "link/packet/pieces.h"
 #include "link/udp/udp_socket.h"
 #include "netdev/socket_buffer.h"
 #include "wire/codec.h"
@@ -18,8 +19,8 @@ namespace {
 
 constexpr std::size_t kFrames = wire::kGsoBatchFrames;
 
-// Returns whether frames of this type go by bulk paths. A datagram of a GSO frame that was cut is only data.
-// Those that look like another frame by accident are not taken for one.
+// Returns whether frames of this type go by bulk paths. A datagram of a GSO frame that was cut is only data,
+// and may look like a frame of another type by accident.
 bool goes_by_bulk(wire::Frame frame) {
   wire::Head head;
   return wire::decode_head(frame, head) == wire::Drop::none &&
@@ -105,31 +106,15 @@ std::size_t UdpBulkSocket::prepare(BulkHandler& handler) {
   return count;
 }
 
-// Copies bytes of the GSO batch to `out`, wherever they lie.
-void UdpBulkSocket::gather(std::size_t offset, std::size_t length, std::byte* out) const {
-  const Memory& m = *memory_;
-  for (std::size_t i = 0; i < m.piece_count && length > 0; i++) {
-    const iovec& piece = m.pieces[i];
-    if (offset >= piece.iov_len) {
-      offset -= piece.iov_len;
-      continue;
-    }
-    const std::size_t part = std::min(piece.iov_len - offset, length);
-    std::memcpy(out, static_cast<const std::byte*>(piece.iov_base) + offset, part);
-    out += part;
-    length -= part;
-    offset = 0;
-  }
+// Copies bytes of the GSO batch to `out`, wherever they lie, and returns how many there were.
+std::size_t UdpBulkSocket::gather(std::size_t offset, std::size_t length, std::byte* out) const {
+  return pieces_read(memory_->pieces, memory_->piece_count, offset, length, out);
 }
 
 // Returns whether the batch is a GSO frame, whole or not. What follows its first datagram is no frame.
-bool UdpBulkSocket::whole_frame(const UdpArrival& batch, bool placed) const {
+bool UdpBulkSocket::whole_frame(const UdpArrival& batch) const {
   std::byte header[wire::kMediumHeaderMost];
-  const std::size_t known = std::min(batch.bytes, sizeof header);
-  if (placed)
-    gather(0, known, header);
-  else
-    std::memcpy(header, memory_->rest, known);
+  const std::size_t known = gather(0, std::min(batch.bytes, sizeof header), header);
   return wire::gso_frame_bytes({header, known}) > batch.segment;
 }
 
@@ -138,7 +123,7 @@ bool UdpBulkSocket::whole_frame(const UdpArrival& batch, bool placed) const {
 std::size_t UdpBulkSocket::hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& batch,
                                      const wire::FrameSender& sender) {
   Memory& m = *memory_;
-  const std::size_t segment = whole_frame(batch, places > 0) ? batch.bytes : batch.segment;
+  const std::size_t segment = whole_frame(batch) ? batch.bytes : batch.segment;
   const std::size_t bytes = batch.bytes;
   const bool aligned = places > 0 && (segment == m.header + m.places[0].iov_len || bytes <= segment);
   std::size_t frames = 0;

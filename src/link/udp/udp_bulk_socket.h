@@ -45,8 +45,8 @@ class UdpBulkSocket final : public UdpBulkPath {
   std::size_t prepare(BulkHandler& handler);
   std::size_t hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& batch,
                         const wire::FrameSender& sender);
-  bool whole_frame(const UdpArrival& batch, bool placed) const;
-  void gather(std::size_t offset, std::size_t length, std::byte* out) const;
+  bool whole_frame(const UdpArrival& batch) const;
+  std::size_t gather(std::size_t offset, std::size_t length, std::byte* out) const;
 
   Beside beside_;
   LinkCounters& counters_;
