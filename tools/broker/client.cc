@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/broker/client.h"
 
-#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -9,8 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/number.h"
-#include "base/text_file.h"
+#include "base/process_stat.h"
 
 namespace omx::broker {
 
@@ -34,14 +32,8 @@ std::vector<gid_t> peer_groups(int fd) {
 }  // namespace
 
 std::uint64_t process_started(pid_t pid) {
-  const auto text = text_file_read(fmt::format("/proc/{}/stat", pid));
-  if (!text) return 0;
-  // The name, in parentheses, may hold anything. The start time is the 22nd field, the name the second.
-  std::size_t at = text->rfind(')');
-  for (unsigned field = 2; field < 22 && at != std::string::npos; field++) at = text->find(' ', at + 1);
-  if (at == std::string::npos) return 0;
-  const std::size_t end = text->find(' ', at + 1);
-  return number_parse(std::string_view(*text).substr(at + 1, end - at - 1)).value_or(0);
+  const auto process = process_stat(pid);
+  return process ? process->started : 0;
 }
 
 bool client_identify(Client& client) {

@@ -4,12 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <string_view>
-#include <vector>
 
-#include "base/text.h"
-#include "base/text_file.h"
+#include "base/process_stat.h"
 
 namespace omx::runtime {
 
@@ -28,15 +25,8 @@ std::string job_key(const char* (*get)(const char* name)) {
 }
 
 unsigned long long start_of_process(int pid) {
-  const auto text = text_file_read(fmt::format("/proc/{}/stat", pid));
-  if (!text) return 0;
-  // The name of the program is in parentheses and may hold anything. Behind it come field 3, the state, and
-  // field 22, the start.
-  const std::size_t end = text->rfind(')');
-  if (end == std::string::npos) return 0;
-  const auto fields = words_of(std::string_view(*text).substr(end + 1));
-  if (fields.size() < 20 || fields[0] == "Z" || fields[0] == "X") return 0;
-  return std::strtoull(std::string(fields[19]).c_str(), nullptr, 10);
+  const auto process = process_stat(pid);
+  return process && !process->ended() ? process->started : 0;
 }
 
 }  // namespace omx::runtime
