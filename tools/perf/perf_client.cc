@@ -13,6 +13,7 @@
 #include "tools/command.h"
 #include "tools/perf/perf_leader.h"
 #include "tools/perf/perf_measure.h"
+#include "tools/perf/perf_open.h"
 #include "tools/perf/perf_pairs.h"
 #include "tools/perf/perf_plot.h"
 #include "tools/perf/perf_report.h"
@@ -49,10 +50,6 @@ class OutputFile {
 
 int cannot_write(const std::string& file) {
   return failed("perf", "cannot write {}: {}", file, std::strerror(errno));
-}
-
-int told(const Failure& failure) {
-  return failure.message.empty() ? kFailed : failed("perf", "{}", failure.message);
 }
 
 // Measures all sizes as often as --repeat says.
@@ -93,18 +90,18 @@ int perf_measure(const PerfOptions& options) {
   if (auto r = group ? leader.connect() : pairs.connect(); !r) {
     // Servers that were met already need not find out by themselves.
     (void)runner.leave();
-    return told(r.error());
+    return perf_failed(r.error());
   }
   const std::string from = group ? leader.describe() : pairs.describe();
 
   PerfReport report(options, group ? leader.members() : 2);
-  if (auto r = sizes_measure(runner, options, report); !r) return told(r.error());
+  if (auto r = sizes_measure(runner, options, report); !r) return perf_failed(r.error());
   const std::string json = perf_json(options, from, report.rows());
   report.finish(json);
   if (!options.output.empty() && !output.write(json)) return cannot_write(options.output);
-  if (auto r = runner.leave(); !r) return told(r.error());
+  if (auto r = runner.leave(); !r) return perf_failed(r.error());
   if (plot) {
-    if (auto r = plot->draw(options, report.rows()); !r) return told(r.error());
+    if (auto r = plot->draw(options, report.rows()); !r) return perf_failed(r.error());
   }
   return kOk;
 }

@@ -2,7 +2,9 @@
 #include "tools/perf/perf_open.h"
 
 #include <fmt/format.h>
-#include <sched.h>
+
+#include "base/affinity.h"
+#include "tools/command.h"
 
 namespace omx::tools {
 
@@ -42,12 +44,12 @@ Result<PerfWay> way_open(const PerfOptions& options, const std::string& peer, un
   return PerfWay{std::move(*port), *nic};
 }
 
+int perf_failed(const Failure& failure) {
+  return failure.message.empty() ? kFailed : failed("perf", "{}", failure.message);
+}
+
 bool thread_pin(int cpu) {
-  if (cpu < 0) return true;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<unsigned>(cpu), &set);
-  return ::sched_setaffinity(0, sizeof set, &set) == 0;
+  return cpu < 0 || affinity_set({cpu}) == 0;
 }
 
 }  // namespace omx::tools

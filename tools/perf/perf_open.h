@@ -22,6 +22,8 @@ Result<PerfWay> way_open(const PerfOptions& options, const std::string& peer, un
 Result<std::uint64_t> nic_find(const std::string& peer);
 // Returns the failure of connecting to the endpoint of the server's thread `index`.
 Failure thread_failure(const PerfOptions& options, unsigned index, const Failure& failure);
+// Prints a failure, and returns the exit status. A failure without a text was printed by the library.
+int perf_failed(const Failure& failure);
 // Binds the calling thread to a processor; a negative one changes nothing. Returns whether that was possible.
 bool thread_pin(int cpu);
 

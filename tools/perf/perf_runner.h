@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who carries out a step: pairs of threads, or a group of processes.
+// Carries out a step by pairs of threads or by a group of processes.
 #pragma once
 
 #include <cstdint>

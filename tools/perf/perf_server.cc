@@ -42,10 +42,6 @@ Result<std::unique_ptr<PerfSeat>> seat_open(const PerfOptions& options, std::uin
   return seat;
 }
 
-int not_opened(const Failure& failure) {
-  return failure.message.empty() ? kFailed : failed("perf", "{}", failure.message);
-}
-
 // Serves clients by one endpoint. Returns the exit status, with --once after one client.
 int seat_serve(std::unique_ptr<PerfSeat> seat, const PerfOptions& options, PerfMeter& meter) {
   const std::uint32_t id = seat->port->endpoint_id();
@@ -63,7 +59,7 @@ int seat_serve(std::unique_ptr<PerfSeat> seat, const PerfOptions& options, PerfM
     // Closing the endpoint discards what a failed client has left behind.
     seat.reset();
     auto again = seat_open(options, id, true);
-    if (!again) return not_opened(again.error());
+    if (!again) return perf_failed(again.error());
     seat = std::move(*again);
   }
 }
@@ -77,7 +73,7 @@ int perf_serve(const PerfOptions& options) {
   std::vector<std::unique_ptr<PerfSeat>> seats;
   for (std::uint32_t i = 0; i < options.threads; i++) {
     auto seat = seat_open(options, first + i, false);
-    if (!seat) return not_opened(seat.error());
+    if (!seat) return perf_failed(seat.error());
     seats.push_back(std::move(*seat));
   }
   for (const auto& seat : seats) fmt::print("{}: waiting for clients\n", seat->port->describe());
