@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/clock.h"
+#include "tools/cluster/judge.h"
 #include "tools/cluster/probe_link.h"
 
 namespace omx::tools {
@@ -72,10 +73,7 @@ double ProbeLink::half_round_trip(const ProbePeer& peer, TimeNs deadline) {
     if (echo(peer, wire::kMinFrame, 1, kEchoWait))
       times.push_back(static_cast<double>(clock_now() - begin) / 2000);
   }
-  if (times.empty()) return 0;
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
+  return middle_of(std::move(times)).median;
 }
 
 // Sends batches, of which the receiver answers the last frame. No more are under way than it can hold, so

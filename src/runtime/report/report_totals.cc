@@ -24,6 +24,19 @@ void path_add(ReportPathSums& to, const ReportPathSums& sums) {
   to.bytes_received += sums.bytes_received;
 }
 
+constexpr std::string_view kBetween = ", ";
+
+// Calls `call` with each link of a list, until it returns false. Returns whether it never did.
+template <class Call>
+bool links_visit(std::string_view list, Call call) {
+  while (!list.empty()) {
+    const std::string_view link = list.substr(0, list.find(kBetween));
+    if (!call(link)) return false;
+    list.remove_prefix(std::min(link.size() + kBetween.size(), list.size()));
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string_view ReportTotals::links_text() const {
@@ -31,13 +44,8 @@ std::string_view ReportTotals::links_text() const {
 }
 
 void ReportTotals::link_add(std::string_view link) {
-  constexpr std::string_view kBetween = ", ";
   const std::string_view known = links_text();
-  for (std::size_t at = 0; at < known.size();) {
-    const std::size_t end = std::min(known.find(kBetween, at), known.size());
-    if (known.substr(at, end - at) == link) return;
-    at = end + kBetween.size();
-  }
+  if (!links_visit(known, [link](std::string_view other) { return other != link; })) return;
   const std::string_view between = known.empty() ? "" : kBetween;
   if (known.size() + between.size() + link.size() > links.size()) return;
   char* const end = std::copy(between.begin(), between.end(), links.data() + known.size());
@@ -90,12 +98,10 @@ void ReportTotals::add(const ReportTotals& other) {
   OMX_REPORT_SUMS(OMX_REPORT_SUM)
 #undef OMX_REPORT_SUM
   for (std::size_t i = 0; i < kReportPaths; i++) path_add(paths[i], other.paths[i]);
-  const std::string_view more = other.links_text();
-  for (std::size_t at = 0; at < more.size();) {
-    const std::size_t end = std::min(more.find(", ", at), more.size());
-    link_add(more.substr(at, end - at));
-    at = end + 2;
-  }
+  links_visit(other.links_text(), [this](std::string_view link) {
+    link_add(link);
+    return true;
+  });
 }
 
 }  // namespace omx::runtime
