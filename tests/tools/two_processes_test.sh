@@ -30,6 +30,7 @@ fail() {
 
 # pass OMX...: a server and a client that checks every byte. Prints the server's local frames.
 pass() {
+  : >"$log"  # what the last server said
   "$@" perf >"$log" 2>&1 &
   server=$!
   until grep -q "waiting for clients" "$log"; do
