@@ -41,7 +41,7 @@ const char* plural(std::uint64_t count, const char* one, const char* more) {
   return count == 1 ? one : more;
 }
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string made = "\"";
   for (const char c : shown(text, 300)) {
     if (c == '"' || c == '\\') made += '\\';
@@ -77,7 +77,7 @@ std::string report_line(const ReportHeading& heading, const ReportTotals& t) {
 std::string report_json(const ReportHeading& heading, const ReportTotals& t) {
   std::string line =
       fmt::format("{{\"host\": {}, \"processes\": {}, \"processes_without_report\": {}, \"links\": {}",
-                  quoted(heading.host), heading.processes, heading.missing, quoted(t.links_text()));
+                  json_string(heading.host), heading.processes, heading.missing, json_string(t.links_text()));
   auto out = std::back_inserter(line);
 #define OMX_REPORT_SUM(name) fmt::format_to(out, ", \"{}\": {}", #name, t.name);
   OMX_REPORT_SUMS(OMX_REPORT_SUM)
