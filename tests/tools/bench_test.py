@@ -3,6 +3,7 @@
 """Tests what the benchmarks print and return, without measuring: doubts, rounds, failures."""
 import contextlib
 import io
+import json
 import os
 import subprocess
 import sys
@@ -21,6 +22,8 @@ import front_report  # noqa: E402
 import moderation_report  # noqa: E402
 import papers_live_report  # noqa: E402
 import papers_live_tables  # noqa: E402
+import record_compare  # noqa: E402
+import record_file  # noqa: E402
 import stages_count  # noqa: E402
 import stages_report  # noqa: E402
 
@@ -349,6 +352,81 @@ class Front(unittest.TestCase):
     def test_marks_that_are_missing(self):
         with self.assertRaisesRegex(bench_run.MeasurementFailed, "where the table goes"):
             self.write("none")
+
+
+class Record(unittest.TestCase):
+    NAME = "raw mtu1500 omx ping-pong 8 B median"
+
+    def run_of(self, values, mode="fast", name=NAME, **facts):
+        return {"commit": "0123456789abcdef", "changed": False, "time": "2026-01-01T00:00:00+00:00", "doubt": "",
+                "machine": {"cpu": "one", "cores": 2, "kernel": "6", "arch": "x"}, "note": "",
+                "figures": [{"name": name, "mode": mode, "value": value, "better": "less"} for value in values], **facts}
+
+    def verdicts(self, before, after, **options):
+        return [change["verdict"] for change in record_compare.compare([self.run_of(before, **options)], [self.run_of(after, **options)])]
+
+    def test_chance_is_that_of_all_orders(self):
+        # Ten orders of two and three values; both ends.
+        self.assertAlmostEqual(record_compare.chance([1, 2], [3, 4, 5]), 0.2)
+        self.assertAlmostEqual(record_compare.chance([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]), 2 / 252)
+        self.assertEqual(record_compare.chance([1, 1, 1, 1], [1, 1, 1, 1]), 1)
+        self.assertEqual(sum(record_compare.arrangements(4, 6)), 210)
+
+    def test_change_beyond_noise(self):
+        self.assertEqual(self.verdicts([2.0, 2.1, 2.2, 2.0, 2.1], [1.7, 1.8, 1.7, 1.9, 1.8]), ["better"])
+        self.assertEqual(self.verdicts([1.7, 1.8, 1.7, 1.9, 1.8], [2.0, 2.1, 2.2, 2.0, 2.1]), ["worse"])
+        self.assertEqual(self.verdicts([1.7, 1.8, 2.2, 1.9, 1.8], [2.0, 1.6, 1.7, 2.0, 2.1]), ["same"])
+        self.assertEqual(self.verdicts([2.00, 2.01, 2.00, 2.01, 2.00], [2.02, 2.03, 2.02, 2.03, 2.02]), ["same"])
+        self.assertEqual(self.verdicts([1, 1, 1], [9, 9, 9]), ["too few rounds"])
+
+    def test_machine_and_counts(self):
+        self.assertEqual(self.verdicts([1, 1, 1, 1, 1], [2, 2, 2, 2, 2], name="raw mtu1500 tcp ping-pong 8 B median"), ["machine"])
+        self.assertEqual(self.verdicts([4200], [4100], name="instructions raw mx", mode="any"), ["better"])
+        self.assertEqual(self.verdicts([4200], [4201], name="instructions raw mx", mode="any"), ["same"])
+
+    def test_modes_and_machines_are_never_mixed(self):
+        fast, slow = self.run_of([1] * 5), self.run_of([2] * 5, mode="slow")
+        with self.assertRaisesRegex(bench_run.MeasurementFailed, "no figure in the same mode"):
+            record_compare.compare([fast], [slow])
+        other = self.run_of([1] * 5, machine={"cpu": "two"})
+        with self.assertRaisesRegex(bench_run.MeasurementFailed, "different machines"):
+            record_compare.compare([fast], [other])
+
+    def test_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "record.jsonl")
+            with self.assertRaisesRegex(bench_run.MeasurementFailed, "cannot be read.*measure first"):
+                record_file.read(path)
+            run = self.run_of([1.5], note="a note")
+            record_file.append(path, run)
+            record_file.append(path, self.run_of([1.6], commit="fedcba9876543210"))
+            runs = record_file.read(path)
+            self.assertEqual(runs[0], run)
+            self.assertEqual(record_file.chosen(runs, "2"), [runs[1]])
+            self.assertEqual(record_file.chosen(runs, "0123456789"), [run])
+            for name, reason in (("3", "there is no run 3: the file has 2"), ("0", "there is no run 0"), ("aaaaaaaaaa", "no run of the commit"), ("0", "no run")):
+                with self.assertRaisesRegex(bench_run.MeasurementFailed, reason):
+                    record_file.chosen(runs, name)
+            self.assertRegex(record_file.listing(runs), "  1  2026.*0123456789 .*a note\n  2 ")
+            for line in ("x", "[]", "{}", '{"figures": [{}]}', '{"figures": [], "machine": 1}', '{"figures": 3}'):
+                with open(path, "w", encoding="utf-8") as out:
+                    out.write(f"{json.dumps(run)}\n{line}\n")
+                with self.assertRaisesRegex(bench_run.MeasurementFailed, "line 2 of .* is no run"):
+                    record_file.read(path)
+
+    def test_report(self):
+        before, after = [self.run_of([2.0] * 5)], [self.run_of([1.0] * 5, commit="f" * 40, changed=True, doubt="the machine is busy")]
+        text = record_compare.render(before, after, record_compare.compare(before, after), False)
+        self.assertRegex(text, r"better +raw mtu1500 omx ping-pong 8 B median +fast +2.000 +1.000  0.500  \(5 and 5 rounds\)")
+        self.assertIn("in doubt: the machine is busy (ffffffffff and changes)", text)
+        self.assertIn("1 figures: 1 better", text)
+
+    def test_wrong_use(self):
+        record = os.path.join(BENCH, "record")
+        for options, status, reason in ((["--all"], 2, "belong to --compare"), (["--rounds", "0"], 2, "must be 1 or more"),
+                                        (["--file", "/nowhere/f", "--list"], 1, "record: /nowhere/f cannot be read")):
+            done = subprocess.run([record, *options], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, reason in done.stderr), (status, True), done.stderr)
 
 
 if __name__ == "__main__":
