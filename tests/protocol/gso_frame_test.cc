@@ -119,6 +119,18 @@ TEST_F(GsoFrameTest, a_medium_message_is_one_and_a_short_rest) {
   EXPECT_EQ(a->gso_frames, whole) << "so few datagrams gain nothing";
 }
 
+TEST_F(GsoFrameTest, medium_messages_in_a_row_wait_for_no_acknowledgement_timer) {
+  open_with_gso_frames();
+  constexpr std::size_t kMessages = 32, kLength = 65536;
+  std::vector<Request*> receives, sends;
+  for (std::size_t i = 0; i < kMessages; i++) receives.push_back(receive(*b, room(kLength), 5));
+  const TimeNs began = network.now;
+  for (std::size_t i = 0; i < kMessages; i++) sends.push_back(send(*a, to_b, message(kLength), 5));
+  for (Request* r : receives) EXPECT_EQ(wait(*b, r).status, Status::success);
+  // The sender's window holds a few of them: both sides must count alike what fills it.
+  EXPECT_LT(network.now - began, a->endpoint->config().reliability.ack_delay_extended);
+}
+
 TEST_F(GsoFrameTest, a_cut_medium_message_is_sent_again_by_the_link) {
   open_with_gso_frames();
   network.faults.cut_gso_frames = true;

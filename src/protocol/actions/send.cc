@@ -34,8 +34,7 @@ SendClass class_for(const State& s, const Peer& p, const Request& r) {
 }
 
 std::uint32_t frame_cost(const Peer& p, const Request& r) {
-  if (r.send_class != SendClass::medium) return 1;
-  return (r.msg_length + medium_unit(p) - 1) / medium_unit(p);
+  return r.send_class == SendClass::medium ? medium_frames(p, r.msg_length) : 1;
 }
 
 std::uint32_t frame_credit(const Peer& p) {

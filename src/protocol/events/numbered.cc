@@ -21,6 +21,7 @@
 #include "protocol/state/peers.h"
 #include "protocol/state/reorder.h"
 #include "protocol/state/reorder_buffer.h"
+#include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
 #include "wire/frame_io.h"
 
@@ -161,7 +162,7 @@ Delivery deliver_next(State& s, Peer& p, const Numbered& n) {
 void completed(State& s, Peer& p, const Numbered& n) {
   if (p.parking.park_range > 0) [[unlikely]]
     park_taken_up(s, p, n.type);
-  p.rx.frames_owed += n.fragments;
+  p.rx.frames_owed += n.type == wire::PacketType::medium ? medium_frames(p, n.medium.length) : 1;
   ack_needed(s, p);
   // Reference MX cannot wait for the acknowledgement of a NOTIFY (docs/spec/wire.md 10, point 7).
   if (n.type == wire::PacketType::notify && p.agreed.mode == wire::Mode::mxoe) ack_immediately(s, p);

@@ -76,6 +76,10 @@ std::uint32_t medium_unit(const Peer& p) {
   return p.agreed.sizes.medium_frag;
 }
 
+std::uint32_t medium_frames(const Peer& p, std::uint32_t length) {
+  return (length + medium_unit(p) - 1) / medium_unit(p);
+}
+
 bool medium_fits(const Peer& p, const Request& r) {
   return r.kind != RequestKind::send || r.send_class != SendClass::medium ||
          r.msg_length <= kMaxFragments * medium_unit(p);
