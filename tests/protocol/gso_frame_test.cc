@@ -105,18 +105,21 @@ TEST_F(GsoFrameTest, a_sender_that_gave_up_its_bulk_path_says_so) {
   EXPECT_EQ(a->gso_frames, before);
 }
 
-TEST_F(GsoFrameTest, a_medium_message_is_one_and_a_short_rest) {
+TEST_F(GsoFrameTest, a_medium_message_is_one_and_an_announcement) {
   open_with_gso_frames();
-  for (const std::size_t length : {20000U, 40000U, 65536U}) {
+  for (const std::size_t length : {4000U, 8000U, 20000U, 40000U, 65408U, 65409U, 65536U}) {
     const auto fragments = a->counters[Counter::send_medium_frag];
     const auto whole = a->gso_frames;
+    const auto probes = a->counters[Counter::send_probe];
     exchange(*a, to_b, *b, length);
-    EXPECT_EQ(a->counters[Counter::send_medium_frag] - fragments, 2U) << length;
+    const bool fits = length <= 65408;
+    EXPECT_EQ(a->counters[Counter::send_medium_frag] - fragments, fits ? 1U : 2U) << length;
     EXPECT_EQ(a->gso_frames - whole, 1U) << length;
+    EXPECT_EQ(a->counters[Counter::send_probe] - probes, fits ? 1U : 0U) << "else the rest announces it";
   }
   const auto whole = a->gso_frames;
-  exchange(*a, to_b, *b, 8000);
-  EXPECT_EQ(a->gso_frames, whole) << "so few datagrams gain nothing";
+  exchange(*a, to_b, *b, 2500);
+  EXPECT_EQ(a->gso_frames, whole) << "two fragments gain nothing";
 }
 
 TEST_F(GsoFrameTest, medium_messages_in_a_row_wait_for_no_acknowledgement_timer) {

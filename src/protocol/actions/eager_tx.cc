@@ -72,6 +72,9 @@ void medium_transmit(State& s, Request& r) {
   }
   wire::Medium packet;
   packet.length = r.msg_length;
+  // The receiver polls its bulk path for a while after frames came by it. So it finds a message there sooner
+  // than one whose end goes by the link. The announcement follows.
+  const bool whole = bulk && fragments <= (gso > 0 ? 1 : wire::gso_batch_frames(bulk_frame(s, p)));
   packet.frag_pipeline =
       static_cast<std::uint8_t>(p.agreed.mode == wire::Mode::mxoe ? __builtin_ctz(unit) : 0);
   packet.frag_unit =
@@ -83,8 +86,8 @@ void medium_transmit(State& s, Request& r) {
     message_fill(s, r, last, packet);
     packet.frag_seqnum = static_cast<std::uint8_t>(i);
     packet.frag_length = static_cast<std::uint16_t>(length);
-    const bool by_link = !bulk || last;
-    if (bulk && by_link) packet.flags |= wire::kFlagBulkProbe;
+    const bool by_link = !bulk || (last && !whole);
+    if (bulk && last) packet.flags |= wire::kFlagBulkProbe;
     const std::uint32_t pieces = (r.tx.buffer ? 1 : r.segments.count()) + 1;
     wire::TxFrame& frame = by_link ? frame_begin(s, p, pieces) : s.sink.bulk_begin(p.bulk.address, pieces);
     frame.alone = alone;
@@ -95,6 +98,7 @@ void medium_transmit(State& s, Request& r) {
     frame.segment_count = gather(r, offset, length, frame.segments);
     frame_finish(s, frame, p.agreed.checksum);
   }
+  if (whole) bulk_announce(s, p);
   ack_piggybacked(p);
   s.count(Counter::send_medium_frag) += fragments;
 }

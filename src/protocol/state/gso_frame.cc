@@ -18,8 +18,6 @@ namespace {
 
 // The window must hold so many, or the sender would wait for requests.
 constexpr std::uint32_t kGsoFramesLeast = 3;
-// With fewer datagrams a medium message is as fast as a batch of frames, which need not come whole.
-constexpr std::uint32_t kMediumDatagrams = 8;
 
 std::uint32_t header_bytes(const Peer& p) {
   return static_cast<std::uint32_t>(wire::kBulkHeader) + peer_overhead(p);
@@ -59,10 +57,10 @@ std::uint32_t gso_medium_unit(const State& s, const Peer& p, std::uint32_t lengt
   if (!gso_trusted(s, p)) return 0;
   const std::uint32_t header = static_cast<std::uint32_t>(wire::kMediumHeaderMost) + peer_overhead(p);
   const std::uint32_t most = gso_frame_most(s, p);
-  if (most <= header) return 0;
-  const std::uint32_t unit = std::min(length - 1, most - header) / kAligned * kAligned;
-  const bool gains = unit > kMediumDatagrams * bulk_frame(s, p);
-  return gains && length - unit <= medium_unit(p) ? unit : 0;
+  if (most <= header + kAligned) return 0;
+  const std::uint32_t unit = (most - header) / kAligned * kAligned;
+  if (length <= unit) return length;
+  return length - unit <= medium_unit(p) ? unit : 0;
 }
 
 void gso_medium_lost(State& s, Peer& p) {

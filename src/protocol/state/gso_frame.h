@@ -21,9 +21,8 @@ bool gso_trusted(const State& s, const Peer& p);
 bool gso_wanted(State& s, const Peer& p);
 // Returns whether we can send a PULL_REPLY with so many data bytes to the peer as a GSO frame.
 bool gso_serves(const State& s, const Peer& p, std::uint32_t unit);
-// Returns the fragment size with which a medium message goes as a GSO frame and a short rest; 0: it should
-// not.
-// The peer's bulk path is in use.
+// Returns the fragment size with which a medium message goes as a GSO frame, and a short rest if it does not
+// fit one; 0: it should not. The peer's bulk path is in use.
 std::uint32_t gso_medium_unit(const State& s, const Peer& p, std::uint32_t length);
 // Notes that a medium message in a GSO frame must be sent again. It may have been late or lost for another
 // reason.
