@@ -10,7 +10,7 @@ OMX_BUILD_PACKAGES=(g++ cmake ninja-build libfmt-dev libexpected-dev libhwloc-de
 # Needed to run all tests. The lab's cable faults are eBPF programs. With clang, libbpf-dev and bpftool the
 # build has `omx steer`, with libxdp-dev also OMX_LINK=xdp. relacy-dev and the arm64 compiler test memory
 # ordering. ccache keeps what was compiled for the next build.
-OMX_CHECK_PACKAGES=(clang clang-format clang-tidy libclang-rt-dev libbpf-dev libxdp-dev bpftool binutils util-linux tshark mandoc dpkg-dev debhelper lintian
+OMX_CHECK_PACKAGES=(clang clang-format clang-tidy libclang-rt-dev libbpf-dev libxdp-dev bpftool binutils util-linux tshark mandoc dpkg-dev debhelper lintian systemd-standalone-sysusers
   relacy-dev g++-aarch64-linux-gnu ccache)
 
 # Needed for the libfabric provider and its tests. They are optional: without libfabric-dev the rest is built,
