@@ -123,6 +123,14 @@ TEST_F(PullTest, window__every_number_of_blocks) {
   }
 }
 
+TEST_F(PullTest, window__a_reference_peer_is_asked_for_whole_blocks) {
+  Config config = sized(wire::Mode::mxoe, 9000, false);
+  config.pull_window_bytes = 32 * 1024;
+  open(config, config);
+  exchange(*a, to_b, *b, 131072);
+  EXPECT_EQ(b->counters[Counter::send_pull_request], 131072U / 4096 / to_a->agreed.sizes.pull_frames);
+}
+
 TEST_F(PullTest, segments__256_odd_pieces_on_both_sides) {
   open();
   network.faults.loss = 0.02;

@@ -62,7 +62,11 @@ std::uint32_t frames_of_turn(State& s, const Pull& pull, unsigned rail) {
   if (pull.next_frame < pull.rings_at) most = std::min(most, pull.rings_at - pull.next_frame);
   const std::uint32_t blocks = pull_striped(pull) ? pull_blocks(s) : pull.blocks_max;
   const std::uint32_t parts = s.pulling.senders > 1 ? kTurnsInFlight : blocks;
-  const auto turn = std::clamp<std::uint32_t>(pull_allowed(s, rail) / parts / pull.unit, 1, most);
+  // Reference MX expects whole blocks (docs/spec/protocol.md 8.3). A small window then holds fewer of them.
+  const Peer& p = *pull.peer;
+  const bool whole = !p.agreed.extended && p.agreed.mode == wire::Mode::mxoe;
+  const auto turn =
+      std::clamp<std::uint32_t>(pull_allowed(s, rail) / parts / pull.unit, whole ? most : 1, most);
   const std::uint32_t left = pull.frames - pull.next_frame, last = pull.frames - 1;
   const bool with_rest =
       left == turn + 1 && turn < most && pull_frame_end(pull, last) - pull_frame_start(pull, last) <= kRest;
