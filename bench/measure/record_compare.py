@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Says what changed between two runs of bench/record beyond noise."""
+import json
 import math
 import statistics
 
@@ -8,7 +9,6 @@ from bench_run import MeasurementFailed
 
 CHANGE_LEAST = 0.03  # what is less is not told, even if it is certain
 DOUBT_MOST = 0.01  # chance that equal builds differ so much
-ROUNDS_LEAST = 4  # with fewer on a side chance alone may separate them
 
 
 def samples(runs):
@@ -23,10 +23,10 @@ def samples(runs):
 
 def chance(before, after):
     """Returns how likely two samples of one distribution are ranked as differently as these or more so (Mann and Whitney, two-sided,
-    exact without ties; equal values count half)."""
+    exact without ties, and no less with them)."""
     n, m = len(before), len(after)
     wins = sum((b < a) + (b == a) / 2 for b in before for a in after)
-    extreme = min(wins, n * m - wins)
+    extreme = math.ceil(min(wins, n * m - wins))
     # ways[k]: arrangements of the ranks with k wins.
     ways = arrangements(n, m)
     tail = sum(count for won, count in enumerate(ways) if won <= extreme)
@@ -53,7 +53,8 @@ def judged(name, before, after, better):
     old, new = statistics.median(before), statistics.median(after)
     change = new / old
     exact = name.startswith("instructions")  # counted, not timed
-    if not exact and min(len(before), len(after)) < ROUNDS_LEAST:
+    # Even if all values of one side are less, chance may be the reason.
+    if not exact and 2 / math.comb(len(before) + len(after), len(before)) > DOUBT_MOST:
         return change, "too few rounds"
     certain = change != 1 if exact else chance(before, after) <= DOUBT_MOST
     if not certain or abs(change - 1) < (0.005 if exact else CHANGE_LEAST):
@@ -65,6 +66,8 @@ def compare(before, after):
     """Returns the change of each figure that both have in the same mode. Bare frames and TCP show what the machine changed."""
     if before[-1]["machine"] != after[-1]["machine"]:
         raise MeasurementFailed("the two were measured on different machines, which says nothing of the commits: measure both on one")
+    if len({json.dumps(run["settings"], sort_keys=True) for run in [*before, *after]}) > 1:
+        raise MeasurementFailed("the runs were measured with different settings (OMX_...): name single runs by their numbers (--list)")
     (old, better), (new, _) = samples(before), samples(after)
     changes = []
     for name, mode in old:
@@ -98,9 +101,9 @@ def render(before, after, changes, everything):
         lines.append(f"{change['verdict']:<14} {change['name']:<44} {change['mode']:<5} {change['before']:>10.3f} {change['after']:>10.3f}  "
                      f"{change['change']:.3f}  ({change['rounds'][0]} and {change['rounds'][1]} rounds)")
     count = {verdict: sum(change["verdict"] == verdict for change in changes) for verdict in ("better", "worse", "machine", "same", "too few rounds")}
-    timed = sum(not change["name"].startswith("instructions") for change in changes)
+    timed = sum(not change["name"].startswith("instructions") and change["verdict"] != "too few rounds" for change in changes)
     lines.append(f"{len(changes)} figures: {count['better']} better, {count['worse']} worse, {count['same']} same, {count['too few rounds']} with too few rounds to say. "
-                 f"Chance alone makes about {timed * DOUBT_MOST:.1f} of them differ.")
+                 f"Chance alone makes about {timed * DOUBT_MOST:.1f} of them differ, if nothing else changed between the two: measure again, in turn, what counts.")
     if count["machine"]:
         lines.append(f"Bare frames or TCP changed in {count['machine']} figures (machine), so the machine did: read changes of the same kind with care.")
     return "\n".join(lines)

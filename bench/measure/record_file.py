@@ -54,7 +54,7 @@ def parsed(path, number, line):
             if not (isinstance(figure["name"], str) and figure["value"] > 0 and figure["mode"] in ("fast", "slow", "any")
                     and figure["better"] in ("less", "more")):
                 raise ValueError
-        run["machine"]["cpu"], run["commit"], run["time"], run["changed"], run["doubt"]  # must be there
+        run["machine"]["cpu"], run["commit"], run["time"], run["changed"], run["doubt"], run["settings"]  # must be there
     except (ValueError, KeyError, TypeError):
         raise MeasurementFailed(f"line {number} of {path} is no run of bench/record: remove it") from None
     return run

@@ -359,7 +359,7 @@ class Record(unittest.TestCase):
 
     def run_of(self, values, mode="fast", name=NAME, **facts):
         return {"commit": "0123456789abcdef", "changed": False, "time": "2026-01-01T00:00:00+00:00", "doubt": "",
-                "machine": {"cpu": "one", "cores": 2, "kernel": "6", "arch": "x"}, "note": "",
+                "machine": {"cpu": "one", "cores": 2, "kernel": "6", "arch": "x"}, "note": "", "settings": {},
                 "figures": [{"name": name, "mode": mode, "value": value, "better": "less"} for value in values], **facts}
 
     def verdicts(self, before, after, **options):
@@ -377,7 +377,8 @@ class Record(unittest.TestCase):
         self.assertEqual(self.verdicts([1.7, 1.8, 1.7, 1.9, 1.8], [2.0, 2.1, 2.2, 2.0, 2.1]), ["worse"])
         self.assertEqual(self.verdicts([1.7, 1.8, 2.2, 1.9, 1.8], [2.0, 1.6, 1.7, 2.0, 2.1]), ["same"])
         self.assertEqual(self.verdicts([2.00, 2.01, 2.00, 2.01, 2.00], [2.02, 2.03, 2.02, 2.03, 2.02]), ["same"])
-        self.assertEqual(self.verdicts([1, 1, 1], [9, 9, 9]), ["too few rounds"])
+        self.assertEqual(self.verdicts([1, 1, 1, 1], [9, 9, 9, 9]), ["too few rounds"])
+        self.assertEqual(self.verdicts([1] * 5, [9] * 5), ["worse"])
 
     def test_machine_and_counts(self):
         self.assertEqual(self.verdicts([1, 1, 1, 1, 1], [2, 2, 2, 2, 2], name="raw mtu1500 tcp ping-pong 8 B median"), ["machine"])
@@ -391,6 +392,13 @@ class Record(unittest.TestCase):
         other = self.run_of([1] * 5, machine={"cpu": "two"})
         with self.assertRaisesRegex(bench_run.MeasurementFailed, "different machines"):
             record_compare.compare([fast], [other])
+
+    def test_settings_are_never_mixed(self):
+        with self.assertRaisesRegex(bench_run.MeasurementFailed, "different settings"):
+            record_compare.compare([self.run_of([1] * 5)], [self.run_of([1] * 5, settings={"OMX_GSO_FRAMES": "0"})])
+
+    def test_ties_make_nothing_more_certain(self):
+        self.assertGreater(record_compare.chance([1, 1, 1, 1, 2], [2, 3, 3, 3, 3]), record_compare.chance([1, 1, 1, 1, 1], [3, 3, 3, 3, 3]))
 
     def test_file(self):
         with tempfile.TemporaryDirectory() as folder:
