@@ -82,6 +82,8 @@ def make_parser():
                          help="cables between the two hosts, eth0 and up (default 1)")
         sub.add_argument("--rate", metavar="R",
                          help="rate limit of every eth, in units of tc, such as 1gbit (default: none)")
+        sub.add_argument("--port-queue", type=number(2048, 1 << 30, "bytes"), metavar="BYTES",
+                         help="with --rate on a switch: limit its ports towards the hosts instead; each queues so many bytes and loses the rest")
         wire.add_options(sub)
         sub.add_argument("--ip", action=argparse.BooleanOptionalAction, default=True,
                          help="give the hosts IP addresses")
@@ -122,12 +124,19 @@ def planned_lab(options, name):
         raise LabError("several cables join two hosts: use --hosts 2 and no --topology", EXIT_USAGE)
     if topology == "router" and not options.ip:
         raise LabError("a router needs addresses: leave --no-ip out, or use --topology bridge", EXIT_USAGE)
+    if options.port_queue and (topology != "bridge" or not options.rate):
+        raise LabError("only a port of a switch with a rate has a queue: add --topology bridge and --rate", EXIT_USAGE)
+    if options.port_queue:
+        try:
+            wire.parse_rate(options.rate)
+        except ValueError:
+            raise LabError(f"a port cannot have the rate {options.rate}: give it in kbit, mbit or gbit", EXIT_USAGE) from None
     mtus = options.mtu * options.hosts if len(options.mtu) == 1 else options.mtu
     if len(mtus) != options.hosts:
         raise LabError(f"--mtu lists {len(mtus)} values for {options.hosts} hosts: "
                        "give one value, or one per host", EXIT_USAGE)
     return holder.describe(name, mtus, topology, options.family if options.ip else None, options.queues,
-                           options.cables, options.rate, long)
+                           options.cables, options.rate, long, options.port_queue)
 
 
 def do_up(options, _script):

@@ -48,6 +48,7 @@ CARRIER_TIMEOUT_S = 5.0
 FAMILIES = ("ipv4", "ipv6", "both")
 ROUTER_IP = "10.77.0.254"  # on each of its ports
 ROUTER_IP6 = "fd4f:4d58::fe"
+ETHERNET_HEADER = 14
 
 HOST_NAMESPACES = (
     ("mnt", kernel.CLONE_NEWNS),
@@ -56,7 +57,7 @@ HOST_NAMESPACES = (
 )
 
 
-def describe(name, mtus, topology, family="ipv4", queues=1, cables=1, rate=None, long=None):
+def describe(name, mtus, topology, family="ipv4", queues=1, cables=1, rate=None, long=None, port_queue=None):
     """Returns the plain description of a lab, before any part of it exists."""
     hosts = []
     for i, mtu in enumerate(mtus, start=1):
@@ -70,7 +71,7 @@ def describe(name, mtus, topology, family="ipv4", queues=1, cables=1, rate=None,
         })
     router = {"name": "router", "ip": ROUTER_IP} if topology == "router" else None
     return {"name": name, "topology": topology, "hosts": hosts, "queues": queues, "router": router,
-            "cables": cables, "rate": None if long else rate, "long": long}
+            "cables": cables, "rate": None if long else rate, "long": long, "port_queue": port_queue}
 
 
 def start(lab, die_with_caller, kind=NAMESPACES, builder=None):
@@ -249,6 +250,8 @@ def build(lab):
     if lab["switch"] is not None:
         for host in lab["hosts"]:
             wait_for_carrier(host["port"])  # the holder still is in the switch
+            if lab["port_queue"]:
+                shape(host["port"], lab["rate"], port_burst(lab["rate"], host["mtu"]), lab["port_queue"])
     if lab["long"]:
         wire.carry(lab["long"], [host["port"] for host in lab["hosts"]], max(host["mtu"] for host in lab["hosts"]))
 
@@ -421,18 +424,23 @@ def furnish_host(lab, host):
     run_ip(lines)
     for name in ["eth0", *others]:
         wait_for_carrier(name)
-        if lab["rate"]:
+        if lab["rate"] and not lab["port_queue"]:
             shape(name, lab["rate"])
-        if lab["long"]:
+        if lab["long"] or lab["port_queue"]:
             wire.offloads_end(name)
 
 
-def shape(name, rate):
-    """Limits the rate at which frames leave by the interface. Its queue holds 4 MB."""
-    done = subprocess.run(["tc", "qdisc", "replace", "dev", name, "root", "tbf", "rate", rate, "burst", "128kb",
-                           "limit", "4mb"], capture_output=True, text=True, check=False)
+def shape(name, rate, burst="128kb", queue="4mb"):
+    """Limits the rate at which frames leave by the interface. Those that the queue has no room for are lost."""
+    done = subprocess.run(["tc", "qdisc", "replace", "dev", name, "root", "tbf", "rate", rate, "burst", str(burst),
+                           "limit", str(queue)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise LabError(f"tc could not give {name} the rate {rate}: {' '.join(done.stderr.split())}")
+
+
+def port_burst(rate, mtu):
+    """Returns how many bytes may leave a port at once: two frames, or 0.1 ms of its rate."""
+    return max(2 * (mtu + ETHERNET_HEADER), wire.parse_rate(rate) // 80_000)
 
 
 def remount_sys():

@@ -196,6 +196,28 @@ def hosts__a_long_cable_delays_and_loses():
 
 
 @test
+def hosts__a_port_of_a_switch_loses_what_its_queue_does_not_hold():
+    take = ("import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('10.77.0.3', 9)); print('ready', flush=True)\n"
+            "n = 0\nwhile s.recv(9000) != b'end': n += 1\nprint(n, flush=True)")
+    burst = ("import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('10.77.0.3', 9)); s.send(b'0')\n"
+             "for i in range(100): s.send(bytes(1400))\n"
+             "time.sleep(0.5); s.send(b'end')")
+    for queue, least, most in (("20000", 5, 90), ("1000000", 101, 101)):
+        with Lab("--hosts", "3", "--rate", "20mbit", "--port-queue", queue) as it:
+            server = it.start("h3", "python3", "-c", take)
+            assert server.stdout.readline() == "ready\n"
+            it.host("h1", "python3", "-c", burst)
+            came = int(server.stdout.readline())
+            server.communicate()
+            assert least <= came <= most, (queue, came)
+    for options, said in ((("--port-queue", "65536"), "--topology bridge and --rate"),
+                          (("--hosts", "3", "--rate", "fast", "--port-queue", "65536"), "rate fast"),
+                          (("--hosts", "3", "--rate", "1gbit", "--port-queue", "1"), "bytes (2048")):
+        done = lab("up", *options)
+        assert done.returncode == 2 and said in done.stderr, done
+
+
+@test
 def hosts__abstract_sockets_and_shared_memory_are_apart():
     claim = ("import socket; s = socket.socket(socket.AF_UNIX); s.bind('\\0omx-test'); "
              "open('/dev/shm/omx-test', 'x'); print('mine', flush=True); input()")

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of bench/neighbours."""
+import statistics
+
+
+def jain(values):
+    """Returns Jain's index of fairness: 1 if all are equal, 1/n if one has everything."""
+    return sum(values) ** 2 / (len(values) * sum(value * value for value in values)) if any(values) else 0.0
+
+
+def grouped(figures, part, *keys):
+    groups = {}
+    for figure in figures:
+        if figure["part"] == part:
+            groups.setdefault(tuple(figure[key] for key in keys), []).append(figure)
+    return groups
+
+
+def median(rows, key):
+    found = [row[key] for row in rows if key in row]
+    return statistics.median(found) if found else None
+
+
+def text(value, digits=0):
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def shares(figures):
+    lines = ["| TCP flows beside | stream | its Mb/s | theirs | its share | of a fair one | goodput Mb/s | sent again |", "|---|---|---|---|---|---|---|---|"]
+    for (flows, what), rows in grouped(figures, "shares", "flows", "what").items():
+        share = statistics.median(row["ours"] / max(row["ours"] + row["others"], 1e-9) for row in rows)
+        goodput = median(rows, "goodput")
+        lines.append(f"| {flows} | {what} | {text(median(rows, 'ours'))} | {text(median(rows, 'others'))} | {share * 100:.0f} % | {share * (flows + 1):.2f} "
+                     f"| {text(goodput * 1000 if goodput is not None else None)} | {text(median(rows, 'repeats'))} |")
+    return lines
+
+
+def latency(figures):
+    lines = ["| beside | ping-pong of 8 B | median us | p99 us |", "|---|---|---|---|"]
+    return lines + [f"| {beside} | {what} | {text(median(rows, 'median'), 1)} | {text(median(rows, 'p99'), 1)} |"
+                    for (beside, what), rows in grouped(figures, "latency", "beside", "what").items()]
+
+
+def incast(figures):
+    lines = ["| senders | stream | all Mb/s on the wire | least of a fair share | Jain | goodput Mb/s |", "|---|---|---|---|---|---|"]
+    for (senders, what), rows in grouped(figures, "incast", "senders", "what").items():
+        total = statistics.median(sum(row["rates"]) for row in rows)
+        least = statistics.median(min(row["rates"]) * senders / max(sum(row["rates"]), 1e-9) for row in rows)
+        goodput = median(rows, "goodput")
+        lines.append(f"| {senders} | {what} | {total:.0f} | {least:.2f} | {statistics.median(jain(row['rates']) for row in rows):.3f} "
+                     f"| {text(goodput * 1000 if goodput is not None else None)} |")
+    return lines
+
+
+def render(figures):
+    present = {figure["part"] for figure in figures}
+    tables = [table(figures) for part, table in (("shares", shares), ("latency", latency), ("incast", incast)) if part in present]
+    return "\n\n".join("\n".join(lines) for lines in tables)
