@@ -47,8 +47,8 @@ inline std::uint32_t bulk_announced_before(std::uint32_t frames, std::uint32_t b
   return (frames - least) / batch * batch;
 }
 
-// Returns the fragment size for a message of which all fragments but the last go in GSO batches. The last
-// fragment announces the others and takes the slower way, so it is made as short as possible. `most` is the
+// Returns the fragment size for a message in GSO batches. Where it is longer than a batch, the last fragment
+// announces the others and takes the slower way, so it is made as short as possible. `most` is the
 // largest fragment, `overhead` the bytes of its frame beside the data.
 inline std::uint32_t gso_batch_unit(std::uint32_t length, std::uint32_t most, std::uint32_t overhead) {
   constexpr std::uint32_t kAligned = 64;

@@ -54,11 +54,33 @@ TEST_F(BulkTest, medium__by_the_bulk_path_and_announced) {
   exchange(*a, to_b, *b, 20000);
   EXPECT_EQ(a->bulk_frames - bulk, a->counters[Counter::send_medium_frag] - fragments);
   EXPECT_EQ(a->counters[Counter::send_probe], probes + 1) << "one announcement";
-  network.run_for(kMillisecond);
   EXPECT_FALSE((*b)->bulk_awaited(network.now)) << "it is whole";
   const auto before = a->bulk_frames;
   exchange(*a, to_b, *b, 2500);
   EXPECT_EQ(a->bulk_frames, before) << "two fragments gain nothing";
+}
+
+// A batch may come in parts, and other frames between them.
+TEST_F(BulkTest, medium__awaited_until_all_parts_came) {
+  open_bulk_paths();
+  make_known();
+  network.run_for(kMillisecond);
+  network.faults.hold_bulk = true;
+  Bytes& in = room(20000);
+  Request* r = receive(*b, in, 5);
+  send(*a, to_b, message(20000), 5);
+  network.run_for(50'000);
+  EXPECT_TRUE((*b)->bulk_awaited(network.now)) << "it was announced";
+  const auto held = network.held;
+  ASSERT_GT(held.size(), 3U);
+  for (const Bytes& frame : held) {
+    EXPECT_TRUE((*b)->bulk_awaited(network.now));
+    network.inject(frame);
+    network.run_for(6'000);
+    (*b)->bulk_came();
+  }
+  EXPECT_EQ(wait(*b, r).status, Status::success);
+  EXPECT_FALSE((*b)->bulk_awaited(network.now));
 }
 
 // A small remainder goes with the announcement, not in a GSO batch of its own.

@@ -27,11 +27,12 @@ std::uint32_t bulk_frame(const BoardInfo& board, const runtime::Settings& settin
   return board.board.udp || 2 * frame <= wire::kGsoBatchBytes ? frame : 0;
 }
 
-// Says how many frames go as GSO batches. The last frame announces the others and travels as an ordinary
-// frame.
+// Says how many frames go as GSO batches. If the message is longer than a batch, its last frame travels as an
+// ordinary frame.
 std::string batches_text(std::uint32_t bytes, std::uint32_t most_in_frame, std::uint32_t overhead) {
   const std::uint32_t unit = wire::gso_batch_unit(bytes, most_in_frame, overhead);
   const std::uint32_t frames = (bytes - 1) / unit, most = wire::gso_batch_frames(unit + overhead);
+  if (frames < most) return "one GSO frame by UDP, or frames in one GSO batch";
   const std::uint32_t batches = (frames + most - 1) / most;
   return fmt::format("{} frames in {} GSO batch{} by UDP and one alone", frames, batches,
                      batches > 1 ? "es" : "");
@@ -67,10 +68,6 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t bulk, bool u
                             "frames up to {}",
                             config.bulk_rndv_threshold, f.eager_max)
                       : fmt::format("up to OMX_RNDV_THRESHOLD={}", f.eager_max);
-    if (by_bulk) {
-      way.copy = "kernel, into its place";
-      way.why += "; by the processor if a batch comes before the frame that announces it";
-    }
     return way;
   }
   const bool ring = !udp && (settings.placement == runtime::Placement::ring ||

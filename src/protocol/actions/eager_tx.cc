@@ -87,7 +87,7 @@ void medium_transmit(State& s, Request& r) {
     packet.frag_seqnum = static_cast<std::uint8_t>(i);
     packet.frag_length = static_cast<std::uint16_t>(length);
     const bool by_link = !bulk || (last && !whole);
-    if (bulk && last) packet.flags |= wire::kFlagBulkProbe;
+    if (whole || (bulk && last)) packet.flags |= wire::kFlagBulkProbe;
     const std::uint32_t pieces = (r.tx.buffer ? 1 : r.segments.count()) + 1;
     wire::TxFrame& frame = by_link ? frame_begin(s, p, pieces) : s.sink.bulk_begin(p.bulk.address, pieces);
     frame.alone = alone;
@@ -99,7 +99,9 @@ void medium_transmit(State& s, Request& r) {
     frame_finish(s, frame, p.agreed.checksum);
   }
   if (whole) bulk_announce(s, p);
-  ack_piggybacked(p);
+  // An acknowledgement that goes by the bulk path alone may be lost with it, and the peer would repeat its
+  // messages.
+  if (!whole || p.bulk.losses == 0) ack_piggybacked(p);
   s.count(Counter::send_medium_frag) += fragments;
 }
 

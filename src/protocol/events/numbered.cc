@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/events/numbered.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -24,6 +25,7 @@
 #include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
 #include "wire/frame_io.h"
+#include "wire/udp_bulk.h"
 
 namespace omx::protocol {
 
@@ -98,13 +100,22 @@ bool numbers_fit(State& s, Peer& p, const Numbered& n) {
   return false;
 }
 
+// Takes what a fragment of a medium message says about the bulk path. If the whole message goes there, each
+// fragment says so, and the announcement proper follows (docs/reference/wire.md 15).
+void bulk_note(State& s, Peer& p, const Numbered& n) {
+  bulk_announced(s, p, n.seqnum);
+  const std::uint32_t datagram = bulk_frame(s, p);
+  const bool whole = n.fragments <= (n.unit > datagram ? 1 : wire::gso_batch_frames(datagram));
+  if (whole && n.fragment + 1 == n.fragments) bulk_came_unannounced(s, p);
+}
+
 // Takes what a packet carries beside its message: a sign of life, an acknowledgement, an announcement.
 void acknowledgement_take(State& s, Peer& p, const Numbered& n) {
   if (!n.packed) count(s, n.type);
   peer_heard(s, p);
   ack_apply(s, p, n.piggyack);
   if (n.type == wire::PacketType::medium && p.agreed.extended && (n.medium.flags & wire::kFlagBulkProbe))
-    bulk_announced(s, p, n.seqnum);
+    bulk_note(s, p, n);
 }
 
 // Returns whether the packet is the next one to deliver. Keeps an early packet and answers an old one.
@@ -162,7 +173,8 @@ Delivery deliver_next(State& s, Peer& p, const Numbered& n) {
 void completed(State& s, Peer& p, const Numbered& n) {
   if (p.parking.park_range > 0) [[unlikely]]
     park_taken_up(s, p, n.type);
-  p.rx.frames_owed += n.type == wire::PacketType::medium ? medium_frames(p, n.medium.length) : 1;
+  p.rx.frames_owed +=
+      n.type == wire::PacketType::medium ? std::max(n.fragments, medium_frames_in(s, p, n.medium.length)) : 1;
   ack_needed(s, p);
   // Reference MX cannot wait for the acknowledgement of a NOTIFY (docs/spec/wire.md 10, point 7).
   if (n.type == wire::PacketType::notify && p.agreed.mode == wire::Mode::mxoe) ack_immediately(s, p);

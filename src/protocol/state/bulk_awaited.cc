@@ -42,6 +42,17 @@ void answer_await(BulkAwaited& w, std::uint32_t answer, const Pull& pull) {
     w.more = true;
 }
 
+// Returns whether announcements may still follow messages that came by the bulk path.
+bool unannounced_recent(const State& s) {
+  return s.now - s.bulk.unannounced < kLook;
+}
+
+// Returns whether the message, or one before it, is still to come.
+bool message_due(const BulkAwaited::Message& m) {
+  return seq_same_session(m.number, m.from->counting.next_match) &&
+         seq_diff(m.number, m.from->counting.next_match) <= kReorderNumbers;
+}
+
 }  // namespace
 
 void bulk_announced(State& s, Peer& p, std::optional<Seqnum> message, std::uint32_t answer) {
@@ -54,6 +65,10 @@ void bulk_announced(State& s, Peer& p, std::optional<Seqnum> message, std::uint3
     w.until = s.now + kLook;
     return answer_await(w, answer, *pull);
   }
+  if (!message && p.bulk.unannounced > 0 && unannounced_recent(s)) {
+    p.bulk.unannounced--;
+    return;  // the message came before the announcement
+  }
   w.until = s.now + kLook;
   std::size_t i = 0;
   while (i < w.count && w.messages[i].from != &p) i++;
@@ -65,15 +80,17 @@ void bulk_announced(State& s, Peer& p, std::optional<Seqnum> message, std::uint3
   }
 }
 
+void bulk_came_unannounced(State& s, Peer& p) {
+  if (!unannounced_recent(s)) p.bulk.unannounced = 0;
+  if (p.bulk.unannounced < 0xFF) p.bulk.unannounced++;
+  s.bulk.unannounced = s.now;
+}
+
 bool bulk_awaited(State& s, TimeNs now) {
   BulkAwaited& w = s.bulk.awaited;
   if (now >= w.until) return false;
   if (w.replies || w.more || w.answer_count > 0) return true;
-  const auto awaited = [](const BulkAwaited::Message& m) {
-    return seq_same_session(m.number, m.from->counting.next_match) &&
-           seq_diff(m.number, m.from->counting.next_match) <= kReorderNumbers;
-  };
-  while (w.count > 0 && !awaited(w.messages[w.count - 1])) w.count--;
+  while (w.count > 0 && !message_due(w.messages[w.count - 1])) w.count--;
   if (w.count == 0) w.until = 0;
   return w.count > 0;
 }

@@ -14,8 +14,10 @@ namespace omx::protocol {
 
 struct State;
 
-// Notes that the peer announced a message, an answer, or pull replies in general.
+// Notes that the peer announced a message, an answer, or data of which nothing is told.
 void bulk_announced(State& s, Peer& p, std::optional<Seqnum> message, std::uint32_t answer = 0);
+// Notes that the last fragment of a medium message came by the bulk path. An announcement follows.
+void bulk_came_unannounced(State& s, Peer& p);
 bool bulk_awaited(State& s, TimeNs now);
 // Writes to `out` where the fragments of the next message by the bulk path belong, if that is known.
 std::size_t medium_expected(State& s, std::span<ExpectedFrame> out);

@@ -49,6 +49,11 @@ bool reorder_store(State& s, Peer& p, Seqnum seqnum, wire::Frame frame, std::uin
   if (!p.rx.reorder) p.rx.reorder = s.memory.reorder_buffers.create();
   if (!p.rx.reorder) return false;
   ReorderSlot& slot = p.rx.reorder->slots[seq_number(seqnum) % 256];
+  // A message that is repeated may be divided otherwise.
+  if (slot.frames && slot.fragments != fragments) {
+    if (slot.complete) return false;
+    slot_clear(s, *p.rx.reorder, slot);
+  }
   const std::uint64_t bit = std::uint64_t{1} << fragment;
   std::byte* buffer = slot.mask & bit ? nullptr : s.memory.buffers.get(bytes);
   if (!buffer) {
@@ -61,6 +66,7 @@ bool reorder_store(State& s, Peer& p, Seqnum seqnum, wire::Frame frame, std::uin
   f->next = slot.frames;
   slot.frames = f;
   slot.mask |= bit;
+  slot.fragments = fragments;
   slot.complete = static_cast<std::uint32_t>(__builtin_popcountll(slot.mask)) == fragments;
   p.rx.reorder->frames++;
   return true;

@@ -18,7 +18,8 @@ struct ReorderFrame {
 };
 
 struct ReorderSlot {
-  std::uint64_t mask = 0;  // fragments held
+  std::uint64_t mask = 0;       // fragments held
+  std::uint32_t fragments = 0;  // of the message, as it was divided when they came
   ReorderFrame* frames = nullptr;
   bool complete = false;
 };

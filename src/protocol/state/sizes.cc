@@ -80,6 +80,13 @@ std::uint32_t medium_frames(const Peer& p, std::uint32_t length) {
   return (length + medium_unit(p) - 1) / medium_unit(p);
 }
 
+std::uint32_t medium_frames_in(const State& s, const Peer& p, std::uint32_t length) {
+  const std::uint32_t base = s.config.base_frame - kFragmentHeaders;
+  const bool proven = p.agreed.frame_in >= p.agreed.frame_max;
+  const std::uint32_t unit = proven ? medium_unit(p) : std::min(base, medium_unit(p));
+  return (length + unit - 1) / unit;
+}
+
 bool medium_fits(const Peer& p, const Request& r) {
   return r.kind != RequestKind::send || r.send_class != SendClass::medium ||
          r.msg_length <= kMaxFragments * medium_unit(p);

@@ -26,9 +26,11 @@ wire::Sizes bulk_sizes(const State& s, const Peer& p);
 void peer_update_sizes(State& s, Peer& p);
 std::uint32_t eager_limit(const State& s, const Peer& p);
 std::uint32_t medium_unit(const Peer& p);
-// Returns how many frames of the link a medium message would be. Both sides count so, whatever frames it goes
-// in, because they mean the receiver's memory.
+// Returns how many frames of the link a medium message to the peer would be. It counts so against the peer's
+// window, in whatever frames it goes.
 std::uint32_t medium_frames(const Peer& p, std::uint32_t length);
+// Returns the same of a message from the peer, or more where the peer's frames may be shorter than ours.
+std::uint32_t medium_frames_in(const State& s, const Peer& p, std::uint32_t length);
 bool medium_fits(const Peer& p, const Request& r);
 // Returns the fragment size of a message that needs kBulkFragments or more fragments.
 std::uint32_t bulk_unit(const State& s, const Peer& p, std::uint32_t length);

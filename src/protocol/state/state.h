@@ -107,7 +107,8 @@ struct EngineRails {
 // Bulk paths.
 struct EngineBulk {
   BulkOwners owners;
-  BulkAwaited awaited;  // announced data that may come by the bulk path
+  BulkAwaited awaited;     // announced data that may come by the bulk path
+  TimeNs unannounced = 0;  // when the last medium message came before its announcement
 };
 
 // Reports to the application about its peers.
