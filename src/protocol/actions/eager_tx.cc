@@ -74,7 +74,7 @@ void medium_transmit(State& s, Request& r) {
   packet.length = r.msg_length;
   // The receiver polls its bulk path for a while after frames came by it. So it finds a message there sooner
   // than one whose end goes by the link. The announcement follows.
-  const bool whole = bulk && fragments <= (gso > 0 ? 1 : wire::gso_batch_frames(bulk_frame(s, p)));
+  const bool whole = bulk && medium_whole(s, p, unit, fragments);
   packet.frag_pipeline =
       static_cast<std::uint8_t>(p.agreed.mode == wire::Mode::mxoe ? __builtin_ctz(unit) : 0);
   packet.frag_unit =

@@ -25,7 +25,6 @@
 #include "protocol/state/sizes.h"
 #include "protocol/state/state.h"
 #include "wire/frame_io.h"
-#include "wire/udp_bulk.h"
 
 namespace omx::protocol {
 
@@ -104,9 +103,7 @@ bool numbers_fit(State& s, Peer& p, const Numbered& n) {
 // fragment says so, and the announcement proper follows (docs/reference/wire.md 15).
 void bulk_note(State& s, Peer& p, const Numbered& n) {
   bulk_announced(s, p, n.seqnum);
-  const std::uint32_t datagram = bulk_frame(s, p);
-  const bool whole = n.fragments <= (n.unit > datagram ? 1 : wire::gso_batch_frames(datagram));
-  if (whole && n.fragment + 1 == n.fragments) bulk_came_unannounced(s, p);
+  if (n.fragment + 1 == n.fragments && medium_whole(s, p, n.unit, n.fragments)) bulk_came_unannounced(s, p);
 }
 
 // Takes what a packet carries beside its message: a sign of life, an acknowledgement, an announcement.

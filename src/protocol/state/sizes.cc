@@ -98,4 +98,9 @@ std::uint32_t bulk_unit(const State& s, const Peer& p, std::uint32_t length) {
   return (length + unit - 1) / unit <= kMaxFragments ? unit : most;
 }
 
+bool medium_whole(const State& s, const Peer& p, std::uint32_t unit, std::uint32_t fragments) {
+  const std::uint32_t datagram = bulk_frame(s, p);
+  return fragments <= (unit > datagram ? 1 : wire::gso_batch_frames(datagram));
+}
+
 }  // namespace omx::protocol

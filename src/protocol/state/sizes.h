@@ -35,6 +35,10 @@ bool medium_fits(const Peer& p, const Request& r);
 // Returns the fragment size of a message that needs kBulkFragments or more fragments.
 std::uint32_t bulk_unit(const State& s, const Peer& p, std::uint32_t length);
 
+// Returns whether all fragments of a medium message go by the bulk path, if most do: its one GSO frame, or
+// the frames of one batch. Both sides decide so.
+bool medium_whole(const State& s, const Peer& p, std::uint32_t unit, std::uint32_t fragments);
+
 // Returns the length up to which messages are medium. A message sent with large fragments must still fit the
 // mask if the frame falls back to the base size.
 inline std::uint32_t base_medium_max(const State& s) {
