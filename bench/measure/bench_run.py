@@ -6,6 +6,7 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import platform
 import signal
 import statistics
 import subprocess
@@ -65,6 +66,15 @@ def two_cores():
         raise MeasurementFailed(f"both ends poll, which needs two cores; this process may use {len(cores)}",
                                 UNABLE)
     return cores[:2]
+
+
+def processor():
+    """Returns the name of the processor's model."""
+    with open("/proc/cpuinfo", encoding="utf-8") as facts:
+        for row in facts:
+            if row.startswith("model name"):
+                return row.split(":", 1)[1].strip()
+    return platform.machine()
 
 
 def cores_in_use(seconds=LOOK_S):

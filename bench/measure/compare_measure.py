@@ -41,17 +41,17 @@ class Bench:
         self.client_core, self.server_core = (str(core) for core in plan["cores"])
 
     @staticmethod
-    def run(server, client, ready=None):
-        return run_pair(in_host(SERVER, server), in_host(CLIENT, client), ready)
+    def run(server, client):
+        return run_pair(in_host(SERVER, server), in_host(CLIENT, client))
 
     # --- Open-MX ---
 
-    def omx(self, test, sizes, *options):
+    def omx(self, test, sizes, *options, hosts=(SERVER, CLIENT), peer=SERVER_MAC, settings=None):
         program = self.programs["omx"]
-        text = self.run(
-            [program, "perf", "--once", "--cpu", self.server_core],
-            [program, "perf", SERVER_MAC, "--cpu", self.client_core, "--json",
-             "--test", test, "--sizes", listed(sizes), *options],
+        text = run_pair(
+            in_host(hosts[0], [program, "perf", "--once", "--cpu", self.server_core], settings),
+            in_host(hosts[1], [program, "perf", peer, "--cpu", self.client_core, "--json",
+                               "--test", test, "--sizes", listed(sizes), *options], settings),
             ready="waiting")
         return perf_rows(text)
 

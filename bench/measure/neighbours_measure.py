@@ -19,6 +19,7 @@ SHARE_SIZES, INCAST_SIZES = (8 * KIB, 64 * KIB, MIB), (64 * KIB, MIB)
 IN_FLIGHT = 4 * MIB
 FIRST_PORT = 47600  # of TCP flows: one server each
 WARM_S = 1.0
+OTHER_ENDPOINT = "5"  # of a stream beside a ping-pong
 FLOW = [sys.executable, "-B", os.path.join(os.path.dirname(os.path.realpath(__file__)), "tcp_flow.py")]
 PATIENCE_S = 60
 
@@ -41,11 +42,11 @@ class Neighbours:
             yield
 
     @contextlib.contextmanager
-    def omx_stream(self, link, size, seconds):
-        """Runs a stream from OURS to the receiver until the block ends. Yields a function that returns what its end said."""
-        with serving(self.perf(link, RECEIVER, "--once"), ready="waiting"):
-            client = self.perf(link, OURS, "h1", "--wait", "--json", "-t", "stream", "-s", str(size), "--window", str(max(IN_FLIGHT // size, 1)),
-                               "--min-time", str(seconds), "--max-time", str(seconds), OMX_REPORT="json")
+    def omx_stream(self, link, host, size, seconds, endpoint="0"):
+        """Runs a stream from a host to the receiver until the block ends. Yields a function that returns what its end said."""
+        with serving(self.perf(link, RECEIVER, "--once", "-e", endpoint), ready="waiting"):
+            client = self.perf(link, host, "h1", "--peer-endpoint", endpoint, "--wait", "--json", "-t", "stream", "-s", str(size),
+                               "--window", str(max(IN_FLIGHT // size, 1)), *lasting(seconds), OMX_REPORT="json")
             with running(client, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
                 yield lambda: process.communicate(timeout=PATIENCE_S)
 
@@ -59,28 +60,30 @@ class Neighbours:
                 rows.append({"part": "shares", "flows": flows, "what": "TCP", **self.shared()})
             for link in self.plan["links"]:
                 for size in SHARE_SIZES:
-                    with self.tcp_flows(flows, [OTHERS]), self.omx_stream(link, size, lasts) as ended:
+                    with self.tcp_flows(flows, [OTHERS]), self.omx_stream(link, OURS, size, lasts) as ended:
                         found = self.shared()
                         out, said = ended()
                     rows.append({"part": "shares", "flows": flows, "what": f"{link} {size}", **found, **repeats(said),
                                  "goodput": perf_rows(out)[size]["gbit_per_s"]})
         return rows
 
-    def shared(self):
-        """Returns what each sender puts on the wire within the same seconds, in Mb/s."""
+    def rates(self, hosts):
+        """Returns what each host puts on the wire within the same seconds, in Mb/s."""
         time.sleep(WARM_S)
-        before, began = [sent_bytes(host) for host in (OURS, OTHERS)], time.monotonic()
+        before, began = [sent_bytes(host) for host in hosts], time.monotonic()
         time.sleep(self.plan["seconds"])
-        after, took = [sent_bytes(host) for host in (OURS, OTHERS)], time.monotonic() - began
-        ours, others = [(then - now) * 8 / took / 1e6 for now, then in zip(before, after)]
-        return {"ours": ours, "others": others}
+        after, took = [sent_bytes(host) for host in hosts], time.monotonic() - began
+        return [(then - now) * 8 / took / 1e6 for now, then in zip(before, after)]
+
+    def shared(self):
+        return dict(zip(("ours", "others"), self.rates((OURS, OTHERS))))
 
     def latency(self):
         rows = []
         lasts = self.plan["seconds"] + 3 * WARM_S + 1
         probes = [("TCP", self.tcp_probe), *((link, lambda link=link: self.omx_probe(link)) for link in self.plan["links"])]
         beside = [("nothing", contextlib.nullcontext), *((f"{flows} TCP", lambda flows=flows: self.tcp_flows(flows, [OTHERS])) for flows in self.plan["flows"]),
-                  *((f"stream by {link}", lambda link=link: self.stream_of_others(link, lasts)) for link in self.plan["links"])]
+                  *((f"stream by {link}", lambda link=link: self.omx_stream(link, OTHERS, 64 * KIB, lasts, OTHER_ENDPOINT)) for link in self.plan["links"])]
         for name, background in beside:
             for what, probe in probes:
                 with background():
@@ -88,59 +91,49 @@ class Neighbours:
                     rows.append({"part": "latency", "beside": name, "what": what, **probe()})
         return rows
 
-    @contextlib.contextmanager
-    def stream_of_others(self, link, seconds):
-        with serving(self.perf(link, RECEIVER, "--once", "-e", "5"), ready="waiting"):
-            client = self.perf(link, OTHERS, "h1", "--peer-endpoint", "5", "--wait", "-t", "stream", "-s", str(64 * KIB), "--window", str(IN_FLIGHT // (64 * KIB)),
-                               "--min-time", str(seconds), "--max-time", str(seconds))
-            with running(client):
-                yield
-
     def omx_probe(self, link):
         with serving(self.perf(link, RECEIVER, "--once"), ready="waiting"):
-            text = run_client(self.perf(link, OURS, "h1", "--wait", "--json", "-s", "8", "--min-time", str(self.plan["seconds"]), "--max-time", str(self.plan["seconds"])),
-                              chatty=True)
-        row = perf_rows(text)[8]
-        return {"median": row["median_us"], "p99": row["p99_us"]}
+            text = run_client(self.perf(link, OURS, "h1", "--wait", "--json", "-s", "8", *lasting(self.plan["seconds"])), chatty=True)
+        return percentiles(perf_rows(text)[8])
 
     def tcp_probe(self):
         port = str(FIRST_PORT + 99)
         with serving(in_host(RECEIVER, [self.tcp, "server", "--port", port]), settle_s=0.3):
             text = run_client(in_host(OURS, [self.tcp, "pingpong", "--peer", RECEIVER_IP, "--port", port, "--blocking", "--repeats", "1", "--sizes", "8",
                                              "--iterations", str(int(self.plan["seconds"] * 500)), "--warm-up", "20"]))
-        row = json_rows(text)[8]
-        return {"median": row["median_us"], "p99": row["p99_us"]}
+        return percentiles(json_rows(text)[8])
 
     def incast(self):
         senders = [f"h{i + 2}" for i in range(self.plan["senders"])]
         rows = []
         with self.tcp_flows(len(senders), senders):
-            rows.append({"part": "incast", "senders": len(senders), "what": "TCP", **self.incast_rates(senders)})
+            rows.append({"part": "incast", "senders": len(senders), "what": "TCP", "rates": self.rates(senders)})
         for link in self.plan["links"]:
             for size in INCAST_SIZES:
                 rows.append({"part": "incast", "senders": len(senders), "what": f"{link} {size}", **self.omx_incast(link, size, senders)})
         return rows
-
-    def incast_rates(self, senders):
-        time.sleep(WARM_S)
-        before, began = [sent_bytes(host) for host in senders], time.monotonic()
-        time.sleep(self.plan["seconds"])
-        after, took = [sent_bytes(host) for host in senders], time.monotonic() - began
-        rates = [(then - now) * 8 / took / 1e6 for now, then in zip(before, after)]
-        return {"rates": rates}
 
     def omx_incast(self, link, size, senders):
         with contextlib.ExitStack() as stack:
             for host in senders:
                 stack.enter_context(serving(self.perf(link, host), ready="waiting"))
             client = self.perf(link, RECEIVER, *senders, "--pattern", "incast", "--wait", "--json", "-s", str(size), "--window", "8",
-                               "--min-time", str(self.plan["seconds"] + 2 * WARM_S), "--max-time", str(self.plan["seconds"] + 2 * WARM_S))
+                               *lasting(self.plan["seconds"] + 2 * WARM_S))
             with running(client, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-                found = self.incast_rates(senders)
+                rates = self.rates(senders)
                 out, said = process.communicate(timeout=PATIENCE_S)
         if process.returncode:
             raise MeasurementFailed(f"the incast of {len(senders)} senders failed: {said.strip()[-300:]}")
-        return {**found, "goodput": perf_rows(out)[size]["gbit_per_s"]}
+        return {"rates": rates, "goodput": perf_rows(out)[size]["gbit_per_s"]}
+
+
+def lasting(seconds):
+    """Returns the options for a measurement of so many seconds."""
+    return ["--min-time", str(seconds), "--max-time", str(seconds)]
+
+
+def percentiles(row):
+    return {"median": row["median_us"], "p99": row["p99_us"]}
 
 
 def repeats(said):

@@ -25,13 +25,17 @@ def text(value, digits=0):
     return "" if value is None else f"{value:.{digits}f}"
 
 
+def goodput(rows):
+    gigabits = median(rows, "goodput")
+    return text(None if gigabits is None else gigabits * 1000)
+
+
 def shares(figures):
     lines = ["| TCP flows beside | stream | its Mb/s | theirs | its share | of a fair one | goodput Mb/s | sent again |", "|---|---|---|---|---|---|---|---|"]
     for (flows, what), rows in grouped(figures, "shares", "flows", "what").items():
         share = statistics.median(row["ours"] / max(row["ours"] + row["others"], 1e-9) for row in rows)
-        goodput = median(rows, "goodput")
         lines.append(f"| {flows} | {what} | {text(median(rows, 'ours'))} | {text(median(rows, 'others'))} | {share * 100:.0f} % | {share * (flows + 1):.2f} "
-                     f"| {text(goodput * 1000 if goodput is not None else None)} | {text(median(rows, 'repeats'))} |")
+                     f"| {goodput(rows)} | {text(median(rows, 'repeats'))} |")
     return lines
 
 
@@ -46,9 +50,8 @@ def incast(figures):
     for (senders, what), rows in grouped(figures, "incast", "senders", "what").items():
         total = statistics.median(sum(row["rates"]) for row in rows)
         least = statistics.median(min(row["rates"]) * senders / max(sum(row["rates"]), 1e-9) for row in rows)
-        goodput = median(rows, "goodput")
         lines.append(f"| {senders} | {what} | {total:.0f} | {least:.2f} | {statistics.median(jain(row['rates']) for row in rows):.3f} "
-                     f"| {text(goodput * 1000 if goodput is not None else None)} |")
+                     f"| {goodput(rows)} |")
     return lines
 
 

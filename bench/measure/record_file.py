@@ -4,10 +4,9 @@ import datetime
 import json
 import os
 import platform
-import re
 import subprocess
 
-from bench_run import ROOT, MeasurementFailed
+from bench_run import ROOT, MeasurementFailed, processor
 
 SHOWN = "docs/performance/record.jsonl"
 DEFAULT = os.path.join(ROOT, SHOWN)
@@ -19,12 +18,6 @@ def git(*arguments):
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def cpu_model():
-    with open("/proc/cpuinfo", encoding="utf-8") as info:
-        found = re.search(r"^model name\s*: (.*)$", info.read(), re.MULTILINE)
-    return found.group(1).strip() if found else platform.machine()
-
-
 def heading(note, doubt):
     """Returns what identifies a run: the sources, the machine, the time."""
     # The record itself is not part of what is measured.
@@ -34,7 +27,7 @@ def heading(note, doubt):
         "subject": git("log", "-1", "--format=%s"),
         "changed": bool(changed),
         "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "machine": {"cpu": cpu_model(), "cores": os.cpu_count(), "kernel": platform.release(), "arch": platform.machine()},
+        "machine": {"cpu": processor(), "cores": os.cpu_count(), "kernel": platform.release(), "arch": platform.machine()},
         "settings": {name: value for name, value in sorted(os.environ.items()) if name.startswith("OMX_")},
         "note": note,
         "doubt": doubt,

@@ -8,7 +8,7 @@ import time
 import bench_build
 import compare_measure
 import stages_count
-from bench_run import MeasurementFailed, in_host, json_rows, listed, perf_rows, run_client, run_lab, run_pair, script_module
+from bench_run import MeasurementFailed, in_host, json_rows, listed, run_client, run_lab, script_module
 from compare_measure import CLIENT, KIB, MIB, SERVER, SERVER_IP
 
 ROUNDS = 7
@@ -16,30 +16,20 @@ SMALL, SMALL_ITERATIONS = [0, 8, 32, KIB, 4 * KIB], 8000
 LARGE, LARGE_ITERATIONS = [16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB], 60
 STREAMS, SECONDS = [64 * KIB, 4 * MIB], 0.3
 LOCAL = [0, 8, KIB, 16 * KIB, 64 * KIB, MIB]
-LOCAL_HOST, LOCAL_MAC = "h1", "02:4f:4d:58:00:01"
 # A flag of a cache line takes 0.05 us to the other processor where they share a cache, 0.2 us and more elsewhere.
 FAST_MOST_US = 0.11
 
 
-def omx_by_udp(bench, sizes, iterations):
-    program = bench.programs["omx"]
-    settings = {"OMX_LINK": "udp"}
-    return perf_rows(run_pair(
-        in_host(SERVER, [program, "perf", "--once", "--cpu", bench.server_core], settings),
-        in_host(CLIENT, [program, "perf", SERVER_IP, "--cpu", bench.client_core, "--json", "--sizes", listed(sizes),
-                         "--iterations", str(iterations)], settings), ready="waiting"))
+UDP = {"peer": SERVER_IP, "settings": {"OMX_LINK": "udp"}}
+INSIDE = {"hosts": (SERVER, SERVER)}
 
 
-def omx_inside(bench, sizes, iterations):
-    program = bench.programs["omx"]
-    return perf_rows(run_pair(
-        in_host(LOCAL_HOST, [program, "perf", "--once", "-e", "0", "--cpu", bench.server_core]),
-        in_host(LOCAL_HOST, [program, "perf", LOCAL_MAC, "--cpu", bench.client_core, "--json", "--sizes", listed(sizes),
-                             "--iterations", str(iterations)]), ready="waiting"))
+def omx_times(bench, sizes, iterations, **way):
+    return times(bench.omx("pingpong", sizes, "--iterations", str(iterations), **way))
 
 
-def omx_pingpong(bench, sizes, iterations):
-    return bench.omx("pingpong", sizes, "--iterations", str(iterations))
+def tcp_times(bench, sizes, iterations):
+    return [(f"{size} B median", value, "less") for size, value in bench.tcp_pingpong(sizes, iterations).items()]
 
 
 def times(rows):
@@ -56,11 +46,11 @@ def network(bench):
     """Returns (name, function) of what is measured between two hosts by raw frames."""
     in_frame = [0, 8, 32, KIB]
     return [
-        ("omx ping-pong", lambda: times(omx_pingpong(bench, SMALL, SMALL_ITERATIONS))),
+        ("omx ping-pong", lambda: omx_times(bench, SMALL, SMALL_ITERATIONS)),
         ("floor ping-pong", lambda: times(bench.floor("pingpong", "--sizes", listed(in_frame), "--iterations", str(SMALL_ITERATIONS)))),
-        ("tcp ping-pong", lambda: [(f"{size} B median", value, "less") for size, value in bench.tcp_pingpong(SMALL, SMALL_ITERATIONS).items()]),
-        ("omx ping-pong", lambda: times(omx_pingpong(bench, LARGE, LARGE_ITERATIONS))),
-        ("tcp ping-pong", lambda: [(f"{size} B median", value, "less") for size, value in bench.tcp_pingpong(LARGE, LARGE_ITERATIONS).items()]),
+        ("tcp ping-pong", lambda: tcp_times(bench, SMALL, SMALL_ITERATIONS)),
+        ("omx ping-pong", lambda: omx_times(bench, LARGE, LARGE_ITERATIONS)),
+        ("tcp ping-pong", lambda: tcp_times(bench, LARGE, LARGE_ITERATIONS)),
         ("omx stream", lambda: rates(bench.omx_stream(STREAMS, SECONDS), "Gb/s")),
         ("tcp stream", lambda: rates(bench.tcp_stream(STREAMS, SECONDS), "Gb/s")),
         ("omx rate", lambda: rates(bench.omx_rate(SECONDS), "M/s")),
@@ -71,15 +61,15 @@ def network(bench):
 def inside(bench):
     small, large = [size for size in LOCAL if size <= 16 * KIB], [size for size in LOCAL if size > 16 * KIB]
     return [
-        ("omx ping-pong", lambda: times(omx_inside(bench, small, SMALL_ITERATIONS))),
-        ("omx ping-pong", lambda: times(omx_inside(bench, large, 200))),
+        ("omx ping-pong", lambda: omx_times(bench, small, SMALL_ITERATIONS, **INSIDE)),
+        ("omx ping-pong", lambda: omx_times(bench, large, 200, **INSIDE)),
     ]
 
 
 def user(bench):
     return [
-        ("omx ping-pong", lambda: times(omx_by_udp(bench, [0, 8, KIB, 4 * KIB], SMALL_ITERATIONS))),
-        ("omx ping-pong", lambda: times(omx_by_udp(bench, LARGE, LARGE_ITERATIONS))),
+        ("omx ping-pong", lambda: omx_times(bench, [0, 8, KIB, 4 * KIB], SMALL_ITERATIONS, **UDP)),
+        ("omx ping-pong", lambda: omx_times(bench, LARGE, LARGE_ITERATIONS, **UDP)),
     ]
 
 
