@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/bytes.h"
+
 namespace omx {
 
 using NicId = std::uint64_t;
@@ -21,13 +23,12 @@ inline bool mac_is_group(NicId nic) {
 }
 
 inline void mac_store(std::byte* p, NicId nic) {
-  for (int i = 0; i < 6; i++) p[i] = static_cast<std::byte>(nic >> (40 - 8 * i));
+  store_be32(p, static_cast<std::uint32_t>(nic >> 16));
+  store_be16(p + 4, static_cast<std::uint16_t>(nic));
 }
 
 inline NicId mac_load(const std::byte* p) {
-  NicId nic = 0;
-  for (int i = 0; i < 6; i++) nic = (nic << 8) | static_cast<std::uint8_t>(p[i]);
-  return nic;
+  return NicId{load_be32(p)} << 16 | load_be16(p + 4);
 }
 
 // Returns the address as "00:60:dd:47:c4:75", in lower case.

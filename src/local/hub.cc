@@ -53,6 +53,18 @@ void Hub::send(std::span<const iovec> frame) {
   refused_.back().resize(std::max(refused_.back().size(), wire::kMinFrame));
 }
 
+void Hub::send_now(wire::Frame frame) {
+  const Place to{mac_load(frame.data()), static_cast<std::uint8_t>(wire::destination_endpoint(frame))};
+  const wire::Frame padded(frame.data(), std::max(frame.size(), wire::kMinFrame));
+  if (outgoing_.send_now(to, padded)) {
+    counters_.frames_sent++;
+    return;
+  }
+  const iovec piece{const_cast<std::byte*>(padded.data()), padded.size()};
+  send({&piece, 1});
+  flush();
+}
+
 void Hub::send_region(const Place& to, std::uint16_t region, std::uint8_t generation,
                       std::span<const protocol::Segment> memory) {
   Outgoing::Path* path = outgoing_.to(to);

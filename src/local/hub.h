@@ -45,6 +45,9 @@ class Hub final : public protocol::DirectReader {
   bool reaches(const std::byte* frame) const { return options_.stays(mac_load(frame)); }
   // Copies the frame to the peer's ring. What a full ring does not take waits here.
   void send(std::span<const iovec> frame);
+  // Sends a frame at once, with the zeros that follow a short one (wire::FrameSink::send_now), and wakes the
+  // peer if it sleeps.
+  void send_now(wire::Frame frame);
   // Announces the memory of a large message, ahead of its RNDV. The low 8 bits of the region's place are its
   // number.
   void send_region(const Place& to, std::uint16_t region, std::uint8_t generation,

@@ -120,13 +120,15 @@ void Outgoing::flush() {
   for (const auto& path : paths_) {
     if (!path->touched) continue;
     path->touched = false;
-    if (!path->ring.must_wake()) continue;
-    const NoCancel no_cancel;
-    const char byte = 0;
-    [[maybe_unused]] const ssize_t sent =
-        ::send(path->connection.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-    counters_.notifies++;
+    if (path->ring.must_wake()) wake(*path);
   }
+}
+
+void Outgoing::wake(Path& path) {
+  const NoCancel no_cancel;
+  const char byte = 0;
+  [[maybe_unused]] const ssize_t sent = ::send(path.connection.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+  counters_.notifies++;
 }
 
 bool Outgoing::unread(const Place& peer) const {

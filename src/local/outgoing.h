@@ -43,6 +43,14 @@ class Outgoing {
   Path* to(const Place& peer) { return last_ && last_->to == peer ? last_ : find(peer); }
   // Writes a record of at least `least` bytes, padded with zeros.
   void put(Path& path, Kind kind, std::span<const iovec> pieces, std::size_t least);
+  // Writes a frame for the peer of the last path, and wakes that peer if it sleeps. Returns false if the path
+  // is another one or has no room.
+  bool send_now(const Place& peer, std::span<const std::byte> frame) {
+    if (!last_ || !(last_->to == peer) || !last_->waiting.empty()) return false;
+    if (!last_->ring.put(Kind::frame, frame)) return false;
+    if (last_->ring.must_wake()) wake(*last_);
+    return true;
+  }
   // Wakes the peers that sleep.
   void flush();
   // Tries again what waits for room.
@@ -69,6 +77,7 @@ class Outgoing {
   Path* find(const Place& peer);
   Path* open(const Place& peer);
   bool drain(Path& path);
+  void wake(Path& path);
 
   const HubOptions& options_;
   DescriptorSet& descriptors_;

@@ -27,30 +27,24 @@ bool RingWriter::room(std::size_t bytes) {
   return written_ + bytes - consumed_ <= bytes_;
 }
 
-bool RingWriter::put(Kind kind, std::span<const iovec> pieces, std::size_t least) {
-  assert(header_);
-  std::size_t length = 0;
-  for (const iovec& piece : pieces) length += piece.iov_len;
-  const std::size_t padding = length < least ? least - length : 0;
-  length += padding;
-  assert(length <= longest(bytes_));
+std::byte* RingWriter::reserve(std::size_t length) {
+  assert(header_ && length <= longest(bytes_));
   const std::size_t needed = occupied(length);
   const std::size_t to_end = bytes_ - (written_ & (bytes_ - 1));
   const std::size_t skipped = needed > to_end ? to_end : 0;
   // One line more is needed, which says that nothing follows.
-  if (!room(skipped + needed + kLine)) return false;
+  if (!room(skipped + needed + kLine)) return nullptr;
   if (skipped > 0) {
     word(written_ + skipped).store(0, std::memory_order_relaxed);
     word(written_).store(word_of(Kind::again, 0), std::memory_order_release);
     written_ += skipped;
   }
   if (written_ + needed != cleared_) word(written_ + needed).store(0, std::memory_order_relaxed);
-  std::byte* out = records_ + (written_ & (bytes_ - 1)) + kWord;
-  for (const iovec& piece : pieces) {
-    if (piece.iov_len > 0) std::memcpy(out, piece.iov_base, piece.iov_len);
-    out += piece.iov_len;
-  }
-  if (padding > 0) std::memset(out, 0, padding);
+  return records_ + (written_ & (bytes_ - 1)) + kWord;
+}
+
+void RingWriter::commit(Kind kind, std::size_t length) {
+  const std::size_t needed = occupied(length);
   word(written_).store(word_of(kind, length), std::memory_order_release);
   written_ += needed;
   // The next record, if it is as long as this one, clears a line that the reader's core has. A store to that
@@ -59,6 +53,29 @@ bool RingWriter::put(Kind kind, std::span<const iovec> pieces, std::size_t least
     cleared_ = written_ + needed;
     word(cleared_).store(0, std::memory_order_relaxed);
   }
+}
+
+bool RingWriter::put(Kind kind, std::span<const iovec> pieces, std::size_t least) {
+  std::size_t length = 0;
+  for (const iovec& piece : pieces) length += piece.iov_len;
+  const std::size_t padding = length < least ? least - length : 0;
+  length += padding;
+  std::byte* out = reserve(length);
+  if (!out) return false;
+  for (const iovec& piece : pieces) {
+    if (piece.iov_len > 0) std::memcpy(out, piece.iov_base, piece.iov_len);
+    out += piece.iov_len;
+  }
+  if (padding > 0) std::memset(out, 0, padding);
+  commit(kind, length);
+  return true;
+}
+
+bool RingWriter::put(Kind kind, std::span<const std::byte> record) {
+  std::byte* const out = reserve(record.size());
+  if (!out) return false;
+  std::memcpy(out, record.data(), record.size());
+  commit(kind, record.size());
   return true;
 }
 

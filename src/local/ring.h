@@ -58,6 +58,8 @@ class RingWriter {
   // Writes a record of at most longest() bytes, padded with zeros to at least `least`. Returns false when
   // there is no room now.
   bool put(Kind kind, std::span<const iovec> pieces, std::size_t least = 0);
+  // Writes a record of one piece.
+  bool put(Kind kind, std::span<const std::byte> record);
   // Returns whether the reader has yet to read something.
   bool unread() const { return header_->consumed.load(std::memory_order_acquire) != written_; }
   // Returns, after puts, whether the reader sleeps and must be woken. Returns true once for each sleep.
@@ -65,6 +67,9 @@ class RingWriter {
 
  private:
   bool room(std::size_t bytes);
+  // Returns where a record of this length goes, or nullptr if there is no room. commit() makes it visible.
+  std::byte* reserve(std::size_t length);
+  void commit(Kind kind, std::size_t length);
   std::atomic<std::uint32_t>& word(std::uint64_t position) {
     return *reinterpret_cast<std::atomic<std::uint32_t>*>(records_ + (position & (bytes_ - 1)));
   }

@@ -68,7 +68,8 @@ struct Config {
   bool extension = true;  // send and read extension blocks
   bool checksum = false;  // ask for CRC trailers; used with peers that ask too
   bool parks = true;      // messages without room leave their data with the sender (parked.cc)
-  bool coalesce = true;   // let peers send us bursts of short messages in one frame (coalescing)
+  bool lone = true;      // short messages that nothing stands in the way of take the short way (lone_send.cc)
+  bool coalesce = true;  // let peers send us bursts of short messages in one frame (coalescing)
 
   BulkConfig bulk;
 

@@ -36,6 +36,8 @@ class EndpointDriving {
   // bulk_wanted() also returns true when we asked for frames there.
   bool bulk_awaited(TimeNs now);
   bool bulk_wanted(TimeNs now);
+  // Returns false if neither bulk_wanted() nor pulls_by_link() can be true now. Costs less than they do.
+  bool bulk_expected() const;
   // Notes that frames came by the bulk path.
   void bulk_came();
   // Returns the peer that uses this address for its bulk path, or 0.

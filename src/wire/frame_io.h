@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "wire/udp_bulk.h"
 
@@ -44,6 +45,15 @@ class FrameSink {
   virtual void frame_commit() = 0;
   // Sends what is queued.
   virtual void flush() = 0;
+  // Sends a frame in one piece, after what is queued. If it is shorter than kMinFrame, zeros follow it in
+  // memory up to there.
+  virtual void send_now(const std::byte* bytes, std::size_t length) {
+    TxFrame& frame = frame_begin(0);
+    std::memcpy(frame.header, bytes, length);
+    frame.header_length = static_cast<std::uint32_t>(length);
+    frame_commit();
+    flush();
+  }
 };
 
 }  // namespace omx::wire

@@ -56,6 +56,11 @@ class PacketLink final : public Transport {
     batch_.flush(socket_.descriptor());
   }
 
+  void send_now(const std::byte* bytes, std::size_t length) override {
+    udp_bulk_.flush();
+    if (!batch_.send_now(socket_.descriptor(), bytes, length)) Transport::send_now(bytes, length);
+  }
+
   std::size_t receive(FrameHandler& handler, std::size_t budget) override {
     return ring_.receive(handler, budget);
   }

@@ -146,11 +146,18 @@ void TxBatch::count_sent(std::uint32_t first, std::uint32_t count) {
 bool TxBatch::send_lone(int fd) {
   const msghdr& message = messages_[0].msg_hdr;
   if (count_ != 1 || message.msg_iovlen != 1 || longest_ >= kAlignedBytes) return false;
-  const iovec& frame = *message.msg_iov;
+  return send_piece(fd, message.msg_iov->iov_base, message.msg_iov->iov_len);
+}
+
+bool TxBatch::send_now(int fd, const std::byte* bytes, std::size_t length) {
+  return count_ == 0 && send_piece(fd, bytes, std::max(length, wire::kMinFrame));
+}
+
+bool TxBatch::send_piece(int fd, const void* bytes, std::size_t length) {
   counters_.send_calls++;
-  if (::syscall(SYS_sendto, fd, frame.iov_base, frame.iov_len, MSG_DONTWAIT, nullptr, 0) < 0) return false;
+  if (::syscall(SYS_sendto, fd, bytes, length, MSG_DONTWAIT, nullptr, 0) < 0) return false;
   counters_.frames_sent++;
-  counters_.bytes_sent += frame.iov_len;
+  counters_.bytes_sent += length;
   return true;
 }
 

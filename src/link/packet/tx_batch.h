@@ -35,6 +35,9 @@ class TxBatch {
   wire::TxFrame& begin(int fd, std::uint32_t max_segments);
   void commit();
   void flush(int fd);
+  // Sends a frame at once, without a slot (FrameSink::send_now). Returns false if frames are queued or the
+  // kernel did not take it.
+  bool send_now(int fd, const std::byte* bytes, std::size_t length);
   std::uint32_t queued() const { return count_; }
 
  private:
@@ -47,6 +50,7 @@ class TxBatch {
   // Sends a batch of one frame of one piece, the usual one. Returns false if it is another batch, or the
   // kernel did not take it.
   bool send_lone(int fd);
+  bool send_piece(int fd, const void* bytes, std::size_t length);
   void count_sent(std::uint32_t first, std::uint32_t count);
   void reset() {
     count_ = 0;

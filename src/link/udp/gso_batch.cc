@@ -205,23 +205,21 @@ void GsoBatch::send_whole(int fd) {
   if (!send(fd, 0, 1, 0)) counters_.send_errors++;
 }
 
-void GsoBatch::flush(int fd) {
-  if (count_ > 0) {
-    if (const std::uint32_t cut = memory_->frames[0].cut; cut > 0 && bytes_ > cut) {
-      send_whole(fd);
-    } else if (count_ == 1 || !segmentation_) {
-      send_singly(fd);
-    } else if (send(fd, 0, pieces_, size_)) {
-      counters_.frames_sent += count_;
-      counters_.bytes_sent += bytes_;
-      counters_.gso_batches_sent++;
-    } else if (errno == EAGAIN || errno == ENOBUFS) {
-      counters_.send_errors += count_;
-    } else {
-      // The interface computes no checksums, the kernel is older than 4.18, or the MTU shrank.
-      if (errno == EIO || errno == EOPNOTSUPP || errno == ENOPROTOOPT) segmentation_ = false;
-      send_singly(fd);
-    }
+void GsoBatch::send_all(int fd) {
+  if (const std::uint32_t cut = memory_->frames[0].cut; cut > 0 && bytes_ > cut) {
+    send_whole(fd);
+  } else if (count_ == 1 || !segmentation_) {
+    send_singly(fd);
+  } else if (send(fd, 0, pieces_, size_)) {
+    counters_.frames_sent += count_;
+    counters_.bytes_sent += bytes_;
+    counters_.gso_batches_sent++;
+  } else if (errno == EAGAIN || errno == ENOBUFS) {
+    counters_.send_errors += count_;
+  } else {
+    // The interface computes no checksums, the kernel is older than 4.18, or the MTU shrank.
+    if (errno == EIO || errno == EOPNOTSUPP || errno == ENOPROTOOPT) segmentation_ = false;
+    send_singly(fd);
   }
   count_ = pieces_ = bytes_ = size_ = 0;
   complete_ = false;

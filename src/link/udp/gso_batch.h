@@ -24,7 +24,9 @@ class GsoBatch {
   // Adds the frame that begin() returned. `ifindex` is that of our own interface. A frame without commit()
   // is forgotten.
   void commit(int fd, const wire::BulkAddress& to, std::uint32_t ifindex);
-  void flush(int fd);
+  void flush(int fd) {
+    if (count_ > 0) send_all(fd);
+  }
   // Sends frames for `to` by this socket, which is connected to that address. With -1 all frames go by the
   // usual socket.
   void connected(int fd, const wire::BulkAddress& to) {
@@ -47,6 +49,7 @@ class GsoBatch {
   bool send_by(Call call);
   bool send(int fd, std::size_t first_piece, std::size_t pieces, std::size_t segment);
   bool send_one(int fd, std::size_t first_piece, std::size_t pieces, std::size_t bytes);
+  void send_all(int fd);
   void send_singly(int fd);
   void send_whole(int fd);
   bool by_connected() const { return connected_fd_ >= 0 && to_ == connected_to_; }

@@ -37,4 +37,10 @@ void retransmit_arm(State& s, Peer& p) {
   s.timers.arm_by(p.resend_timer, next);
 }
 
+void retransmit_arm_lone(State& s, Peer& p) {
+  const bool lone = p.tx.unacked.front() == p.tx.unacked.back();
+  if (lone && p.resend_timer.armed() && p.resend_timer.deadline <= s.now + answer_time(s, p)) return;
+  retransmit_arm(s, p);
+}
+
 }  // namespace omx::protocol

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "protocol/actions/completion.h"
 #include "protocol/actions/connect_tx.h"
 #include "protocol/actions/park.h"
 #include "protocol/actions/resend_timer.h"
@@ -54,10 +55,33 @@ void lateness_measure(State& s, Peer& p, const Request& r) {
     p.tx.trip.overtaken(s.now, s.now - r.tx.passed_at);
 }
 
+// Returns whether the message is a short one that was sent once, and nothing follows from its end.
+bool ends_simply(const Peer& p, const Request& r) {
+  return r.seqnum == p.counting.next_acked && r.resends == 0 && r.tx.passed_at == 0 &&
+         r.send_class <= SendClass::small && p.tx.backoff == 0 && p.tx.queued.empty() &&
+         p.parking.park_next == 0;
+}
+
+// Ends the oldest message, as ack_apply() does with any.
+void ack_oldest(State& s, Peer& p, Request& r) {
+  p.counting.next_acked = seq_add(p.counting.next_acked, 1);
+  p.counting.acked_since_asked++;
+  p.tx.acked_at = s.now;
+  r.queue.unlink();
+  trip_measure(s, p, r);
+  p.tx.frames_unacked -= r.tx.frames;
+  r.xfer_length = r.msg_length;
+  request_finish(s, r, Status::success);
+}
+
 }  // namespace
 
 void ack_apply(State& s, Peer& p, Seqnum ack) {
   const std::uint32_t acked = seq_diff(ack, p.counting.next_acked);
+  if (acked == 1) {
+    Request* const oldest = p.tx.unacked.front();
+    if (oldest && ends_simply(p, *oldest)) return ack_oldest(s, p, *oldest);
+  }
   // The peer acknowledges more than we sent: the two ends no longer count alike. Its answer to a connect
   // tells.
   if (acked > p.outstanding() && acked < kSeqSpace / 2) connect_ask(s, p);

@@ -9,6 +9,7 @@
 #include "protocol/actions/coalesce.h"
 #include "protocol/actions/coalesce_packets.h"
 #include "protocol/actions/rails_tend.h"
+#include "protocol/events/lone_received.h"
 #include "protocol/events/pull_reply.h"
 #include "protocol/events/rails_received.h"
 #include "protocol/events/rx.h"
@@ -33,6 +34,7 @@ namespace omx::protocol {
 
 void EndpointDriving::on_frame(TimeNs now, wire::Frame frame) {
   time_enter(*state_, now);
+  if (lone_received(*state_, frame)) return;
   const MayCoalescePackets may(*state_);
   rx_frame(*state_, frame);
 }
@@ -164,6 +166,11 @@ bool EndpointDriving::bulk_awaited(TimeNs now) {
 
 bool EndpointDriving::bulk_wanted(TimeNs now) {
   return state_->transfers.pulls_by_bulk || protocol::bulk_awaited(*state_, now - state_->absent);
+}
+
+bool EndpointDriving::bulk_expected() const {
+  const EngineTransfers& transfers = state_->transfers;
+  return transfers.pulls_by_bulk || transfers.pulls_by_link || state_->bulk.awaited.until > 0;
 }
 
 void EndpointDriving::bulk_came() {

@@ -9,6 +9,8 @@
 #include "protocol/actions/self.h"
 #include "protocol/actions/send.h"
 #include "protocol/counters.h"
+#include "protocol/events/lone_send.h"
+#include "protocol/state/heard_lately.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/requests.h"
@@ -20,12 +22,8 @@ namespace omx::protocol {
 
 namespace {
 
-// A peer that was heard within this time is taken to be there.
-constexpr TimeNs kHeardLately = 1'000 * kMillisecond;
-
-}  // namespace
-
-Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
+// Sends any message.
+Expected<Request*, OpError> send_any(State& s, const SendOp& op) {
   if (op.segments.size() > kMaxSegments) return tl::make_unexpected(OpError::bad_segment_count);
   std::uint64_t length = 0;
   for (const Segment& seg : op.segments) length += seg.length;
@@ -50,7 +48,7 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   r->data = op.data;
   r->msg_length = static_cast<std::uint32_t>(length);
   // A peer that was silent for a second may be gone, so a send to it completes only when acknowledged.
-  r->tx.confirmed = op.confirmed && !op.delivered && s.now - p.liveness.last_heard > kHeardLately;
+  r->tx.confirmed = op.confirmed && !op.delivered && !heard_lately(s, p);
   r->tx.delivered = op.delivered || r->tx.confirmed;
   if (op.inject && !send_inject(s, *r)) {
     r->segments.clear(s.memory.segment_lists);
@@ -94,6 +92,13 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   }
   if (r->phase == Phase::queued) s.count(Counter::throttled)++;
   return handle;
+}
+
+}  // namespace
+
+Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
+  if (Request* const r = lone_send(s, op)) return op.forgotten ? nullptr : r;
+  return send_any(s, op);
 }
 
 }  // namespace omx::protocol

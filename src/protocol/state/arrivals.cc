@@ -57,16 +57,21 @@ void unexpected_free(State& s, Unexpected& u) {
 Request* arrival_take(State& s, const Peer& from, std::uint64_t match_info, std::uint8_t message_class,
                       std::uint32_t msg_length) {
   Request* receive = s.matching.posted.find(match_info, &from, from.reply_session(), message_class);
-  if (!receive) return nullptr;
-  if (receive->rx.multi_receive) [[unlikely]]
-    receive = multi_receive_take(s, *receive, msg_length);
+  return receive ? &arrival_matched(s, from, match_info, msg_length, *receive) : nullptr;
+}
+
+Request& arrival_matched(State& s, const Peer& from, std::uint64_t match_info, std::uint32_t msg_length,
+                         Request& found) {
+  Request* receive = &found;
+  if (found.rx.multi_receive) [[unlikely]]
+    receive = multi_receive_take(s, found, msg_length);
   else
-    s.matching.posted.remove(*receive);
+    s.matching.posted.remove(found);
   receive->queue.unlink();  // no longer awaited
   history_note(s, Happened::matched, &from, match_info, msg_length, from.counting.next_match);
   if (s.config.observer) [[unlikely]]
     s.config.observer->on_arrival(from, match_info, receive);
-  return receive;
+  return *receive;
 }
 
 void arrival_keep(State& s, Unexpected& u) {

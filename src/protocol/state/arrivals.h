@@ -20,10 +20,14 @@ Unexpected* unexpected_create(State& s, Peer& p, const wire::Message& m, std::ui
                               bool with_data);
 void unexpected_free(State& s, Unexpected& u);
 // Returns the receive for a new message, or nullptr. arrival_keep() queues a message without a receive, and
-// arrival_drop() gives it up with its peer. All messages pass through these three, so that the observer sees
-// them.
+// arrival_drop() gives it up with its peer. All messages pass through these or arrival_matched(), so that the
+// observer sees them.
 Request* arrival_take(State& s, const Peer& from, std::uint64_t match_info, std::uint8_t message_class,
                       std::uint32_t msg_length);
+// Takes a receive that the posted receives named for a new message. Returns it, or the one that a
+// multi-receive buffer makes for the message.
+Request& arrival_matched(State& s, const Peer& from, std::uint64_t match_info, std::uint32_t msg_length,
+                         Request& found);
 void arrival_keep(State& s, Unexpected& u);
 void arrival_drop(State& s, Unexpected& u);
 // Returns where the arriving message has these bytes; nullptr: nowhere, or not in one piece.

@@ -85,16 +85,8 @@ void PostedReceives::remove(Request& receive) {
   table_for(receive.rx.match_mask, receive.rx.source != nullptr).count--;
 }
 
-bool PostedReceives::lone_matches(const Request& receive, std::uint64_t match_info, const Peer* source,
-                                  std::uint32_t session, std::uint8_t message_class) {
-  return ((match_info ^ receive.match_info) & receive.rx.match_mask) == 0 &&
-         receive.message_class == message_class && (!receive.rx.source || receive.rx.source == source) &&
-         !names_another(receive.session, session);
-}
-
-Request* PostedReceives::find(std::uint64_t match_info, const Peer* source, std::uint32_t session,
-                              std::uint8_t message_class) {
-  if (lone_) return lone_matches(*lone_, match_info, source, session, message_class) ? lone_ : nullptr;
+Request* PostedReceives::search(std::uint64_t match_info, const Peer* source, std::uint32_t session,
+                                std::uint8_t message_class) {
   Request* best = nullptr;
   for (Table& table : tables_) {
     if (table.count == 0) continue;

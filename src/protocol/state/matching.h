@@ -64,7 +64,10 @@ class PostedReceives {
   // Returns the receive posted first that matches a message from `session` of the source. It stays in the
   // tables.
   Request* find(std::uint64_t match_info, const Peer* source, std::uint32_t session,
-                std::uint8_t message_class);
+                std::uint8_t message_class) {
+    if (!lone_) return search(match_info, source, session, message_class);
+    return lone_matches(*lone_, match_info, source, session, message_class) ? lone_ : nullptr;
+  }
   std::size_t size() const { return size_; }
   Request* any();  // returns some posted receive, for closing down
   // Calls `call` with each posted receive, in no order, until it returns false.
@@ -95,7 +98,13 @@ class PostedReceives {
 
   static MatchKey key_of(const Table& table, const Request& receive);
   static bool lone_matches(const Request& receive, std::uint64_t match_info, const Peer* source,
-                           std::uint32_t session, std::uint8_t message_class);
+                           std::uint32_t session, std::uint8_t message_class) {
+    return ((match_info ^ receive.match_info) & receive.rx.match_mask) == 0 &&
+           receive.message_class == message_class && (!receive.rx.source || receive.rx.source == source) &&
+           !names_another(receive.session, session);
+  }
+  Request* search(std::uint64_t match_info, const Peer* source, std::uint32_t session,
+                  std::uint8_t message_class);
   static void grow(Table& table);
   void insert(Request& receive);
   Table& table_for(std::uint64_t mask, bool sourced);

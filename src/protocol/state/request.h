@@ -58,7 +58,7 @@ enum class Phase : std::uint8_t {
 };
 
 // The longest message whose copy lies in its request.
-inline constexpr std::size_t kNearMost = 32;
+inline constexpr std::size_t kNearMost = 128;
 
 // State that only a send needs. A NOTIFY is a send, too, and uses some of it.
 struct RequestTx {

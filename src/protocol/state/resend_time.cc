@@ -29,16 +29,12 @@ TimeNs passed_due(const Request& r) {
                   r.last_sent + (kAgainFirst << std::min<unsigned>(r.resends - 1, kAgainDoublings)));
 }
 
-namespace {
-
 TimeNs answer_time(const State& s, const Peer& p) {
   if (!p.agreed.extended) return s.config.reliability.resend_delay;
   if (!p.tx.trip.known()) return s.config.reliability.resend_delay_extended;
   return std::max(s.config.reliability.resend_delay_least,
                   std::min(p.tx.trip.patience(), s.config.reliability.resend_delay_max));
 }
-
-}  // namespace
 
 TimeNs peer_rto(const State& s, const Peer& p) {
   const TimeNs base = answer_time(s, p);

@@ -10,6 +10,8 @@ struct State;
 
 // Returns when a message is sent again that later ones have passed (RequestTx::passed_at).
 TimeNs passed_due(const Request& r);
+// Returns the time after which an answer is probably lost. peer_rto() is never shorter.
+TimeNs answer_time(const State& s, const Peer& p);
 TimeNs peer_rto(const State& s, const Peer& p);
 // Returns a delay that is up to a quarter longer, and different for each pair. Peers that lost frames in the
 // same overflow must not cause the next one together.

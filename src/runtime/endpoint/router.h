@@ -47,6 +47,12 @@ class Router final : public wire::FrameSink {
     if (committed_) links_flush();
     if (hub_) hub_->flush();
   }
+  void send_now(const std::byte* bytes, std::size_t length) override {
+    if (committed_) [[unlikely]]
+      links_flush();
+    if (hub_ && hub_->reaches(bytes)) return hub_->send_now({bytes, length});
+    link_.send_now(bytes, length);
+  }
 
  private:
   // Sends through shared memory. The link's frame is not committed, so the link forgets it.
