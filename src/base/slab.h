@@ -22,7 +22,8 @@ class Slab {
   // Constructs an object. Returns nullptr when the system has no memory.
   template <class... Args>
   T* create(Args&&... args) {
-    if (!free_ && !grow()) return nullptr;
+    if (!free_ && !grow()) [[unlikely]]
+      return nullptr;
     Cell* cell = free_;
     free_ = cell->next;
     live_++;
@@ -53,7 +54,7 @@ class Slab {
     Cell cells[kChunkObjects];
   };
 
-  bool grow() {
+  [[gnu::noinline]] bool grow() {
     auto chunk = std::unique_ptr<Chunk>(new (std::nothrow) Chunk);
     if (!chunk) return false;
     for (Cell& cell : chunk->cells) {

@@ -74,7 +74,7 @@ class Call {
 // Runs `body(call)`. No exception leaves it, except that of a cancelled thread. No function here is meant to
 // be a cancellation point, but a user's handler may be one.
 template <class Return, class Body>
-Return guarded(Call& call, Body&& body) {
+[[gnu::always_inline]] inline Return guarded(Call& call, Body&& body) {
   int code;
   try {
     code = body(call);
@@ -90,7 +90,7 @@ Return guarded(Call& call, Body&& body) {
 
 // Runs a function of an endpoint.
 template <class Return, class Body>
-Return endpoint_call(const char* function, const void* endpoint, Body&& body) {
+[[gnu::always_inline]] inline Return endpoint_call(const char* function, const void* endpoint, Body&& body) {
   Handle* handle = handle_find(endpoint);
   runtime::Endpoint* open = handle ? handle->endpoint.load(std::memory_order_acquire) : nullptr;
   Call call(function, open ? handle : nullptr, open);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "mx/call.h"
@@ -18,14 +19,28 @@ class SegmentsIn {
  public:
   // Takes the list. Returns false when it is refused, and `answer` is then what the call returns.
   template <class Api>
-  bool take(Call& call, const typename Api::Segment* list, std::uint32_t count, int& answer) {
+  [[gnu::always_inline]] bool take(Call& call, const typename Api::Segment* list, std::uint32_t count,
+                                   int& answer) {
+    if (count != 1 || !list || (!Api::base(*list) && Api::length(*list) > 0)) [[unlikely]]
+      return take_list<Api>(call, list, count, answer);
+    one_ = {static_cast<std::byte*>(Api::base(*list)), Api::length(*list)};
+    segments_ = {&one_, 1};
+    return true;
+  }
+
+  std::span<const protocol::Segment> get() const { return segments_; }
+
+ private:
+  template <class Api>
+  [[gnu::noinline]] bool take_list(Call& call, const typename Api::Segment* list, std::uint32_t count,
+                                   int& answer) {
     if (count > protocol::kMaxSegments)
       return refuse(answer, call.fail(OMX_BAD_SEG_CNT, "{} segments given, {} possible", count,
                                       protocol::kMaxSegments));
     if (count > 0 && !list)
       return refuse(answer, call.fail(OMX_BAD_SEG_LIST, "{} segments, but no list", count));
-    if (count > few_.size()) many_ = std::make_unique<protocol::Segment[]>(count);
-    segments_ = {many_ ? many_.get() : few_.data(), count};
+    if (count > kFew) many_ = std::make_unique<protocol::Segment[]>(count);
+    segments_ = {many_ ? many_.get() : few_.emplace().data(), count};
     std::uint64_t total = 0;
     for (std::uint32_t i = 0; i < count; i++) {
       auto* const base = static_cast<std::byte*>(Api::base(list[i]));
@@ -42,15 +57,15 @@ class SegmentsIn {
     return true;
   }
 
-  std::span<const protocol::Segment> get() const { return segments_; }
-
- private:
   static bool refuse(int& answer, int code) {
     answer = code;
     return false;
   }
 
-  std::array<protocol::Segment, 4> few_;
+  static constexpr std::size_t kFew = 4;
+
+  protocol::Segment one_;
+  std::optional<std::array<protocol::Segment, kFew>> few_;  // made only when needed
   std::unique_ptr<protocol::Segment[]> many_;
   std::span<protocol::Segment> segments_;
 };

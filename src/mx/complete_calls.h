@@ -7,13 +7,11 @@
 
 namespace omx::mx {
 
-// Returns the code for the status of a finished request. A failure is shown to the error handler, whose
-// answer counts if it is a code that a status can have. What the application cancelled itself is no failure.
-template <class Api>
-int completion_code(Call& call, const Completion& completion) {
+// Returns the code for the status of a request that did not succeed. The failure is shown to the error
+// handler, whose answer counts if it is a code that a status can have. What the application cancelled itself
+// is no failure.
+[[gnu::cold]] inline int failure_code(Call& call, const Completion& completion) {
   const Code code = code_of_status(completion.status);
-  if (code == OMX_SUCCESS) [[likely]]
-    return code;
   if (code == OMX_CANCELLED) return code;
   const char* const kind = completion.kind == protocol::RequestKind::send      ? "send"
                            : completion.kind == protocol::RequestKind::receive ? "receive"
@@ -22,6 +20,11 @@ int completion_code(Call& call, const Completion& completion) {
                                                                completion.xfer_length, completion.msg_length)
                                                    : call.fail(code, "{} failed: {}", kind, code_text(code));
   return mx_status_of_code(answer) < 0 ? code : answer;
+}
+
+// Returns the code for the status of a finished request.
+inline int completion_code(Call& call, const Completion& completion) {
+  return completion.status == protocol::Status::success ? OMX_SUCCESS : failure_code(call, completion);
 }
 
 // Returns the sender's address of a Completion or Arrival. A receive that was cancelled has none.
@@ -53,7 +56,7 @@ runtime::WaitOutcome wait_pinned(Call& call, const Found& found, Address& source
 template <class Api>
 void completion_report(Call& call, const Completion& completion, const Address& source,
                        typename Api::Status* status) {
-  const int code = completion_code<Api>(call, completion);
+  const int code = completion_code(call, completion);
   if (!status) return;
   Api::set_code(*status, code);
   Api::source(*status) = address_out<typename Api::Address>(source);

@@ -7,9 +7,6 @@ namespace omx::runtime {
 
 namespace {
 
-// A path may hold frames whose announcement found nothing. They must be read before their message number
-// comes round again.
-constexpr TimeNs kPollPeriod = protocol::kMillisecond;
 // How long a path is polled after it held frames. A poll costs a system call, an announcement a frame that
 // may come late.
 constexpr TimeNs kBusyNs = protocol::kMillisecond / 5;
@@ -31,7 +28,7 @@ void BulkReading::placement_choose() {
       static_cast<double>(trial.kernel_rate()) * 8 / 1e6, static_cast<double>(trial.ring_rate()) * 8 / 1e6);
 }
 
-std::size_t BulkReading::turn(std::size_t budget) {
+std::size_t BulkReading::read(std::size_t budget) {
   const bool late = late_ || core_.now - polled_ >= kPollPeriod;
   if (late) polled_ = core_.now;
   const std::size_t by_bulk = udp_bulk_turn(late, budget);

@@ -31,8 +31,8 @@ class BulkReading final : public link::BulkHandler {
 
   // Begins the trial of both ways to place the data of large messages.
   void trial_begin() { placement_.begin(core_.settings.ring_bytes); }
-  // Reads both paths. Returns how many frames came.
-  std::size_t turn(std::size_t budget);
+  // Reads both paths if frames may be there. Returns how many came.
+  std::size_t turn(std::size_t budget) { return quiet() ? 0 : read(budget); }
   // Returns whether the next turn polls both paths, even if no large message is on its way.
   bool late() const { return late_; }
   void late_is(bool late) { late_ = late; }
@@ -52,6 +52,16 @@ class BulkReading final : public link::BulkHandler {
   void on_bulk_frame(wire::Frame frame) override { intake_.on_frame(frame); }
 
  private:
+  // A path may hold frames whose announcement found nothing. They must be read before their message number
+  // comes round again.
+  static constexpr TimeNs kPollPeriod = protocol::kMillisecond;
+
+  // Returns whether neither path has to be read. The usual answer, at the least cost.
+  bool quiet() const {
+    return !late_ && core_.now - polled_ < kPollPeriod && core_.now >= udp_bulk_busy_until_ &&
+           core_.now >= bulk_busy_until_ && !core_.engine->bulk_expected();
+  }
+  std::size_t read(std::size_t budget);
   std::size_t udp_bulk_turn(bool late, std::size_t budget);
   std::size_t bulk_turn(bool late, std::size_t budget);
   void placement_choose();

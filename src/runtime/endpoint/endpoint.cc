@@ -16,9 +16,10 @@ namespace {
 using protocol::OpError;
 
 // Returns the conversation of an address: the peer's present one, or one that is over.
-std::uint32_t conversation_of(const protocol::Peer& peer, const AddressParts& parts) {
+std::uint32_t conversation_of(const protocol::Peer& peer, const Address& address) {
   const std::uint32_t present = peer.session.conversation;
-  if (present % kConversations == parts.conversation) return present;
+  if (present % kConversations == address_conversation(address)) [[likely]]
+    return present;
   return present > 1 ? present - 1 : present + 1;
 }
 
@@ -59,19 +60,21 @@ Expected<Request*, OpError> Endpoint::connect(NicId nic, std::uint8_t endpoint, 
 }
 
 Expected<Request*, OpError> Endpoint::send(const Address& to, protocol::SendOp& op) {
-  if (impl_->foreign()) return refused();
-  const AddressParts parts = address_unpack(to);
-  const Operation operation(*impl_);
-  op.peer = impl_->peer_of(parts);
+  Impl& impl = *impl_;
+  if (impl.foreign()) return refused();
+  const Operation operation(impl);
+  op.peer = impl.peer_of(to);
   if (!op.peer) return refused();
-  op.session = parts.session;
-  op.conversation = conversation_of(*op.peer, parts);
-  op.advice.hold = impl_->sends.goes_on();
-  op.advice.hold_announcement = impl_->sends.may_hold();
-  op.advice.copy_later = impl_->spin_budget.yields();
-  auto request = impl_->core.engine->send(impl_->core.now, op);
-  impl_->core.out->flush();
-  impl_->sends.sent();
+  op.session = address_session(to);
+  op.conversation = conversation_of(*op.peer, to);
+  op.advice.hold = impl.sends.goes_on();
+  if (op.segments.size() != 1 || op.segments.front().length > wire::kSmallMax) {
+    op.advice.hold_announcement = impl.sends.may_hold();
+    op.advice.copy_later = impl.spin_budget.yields();
+  }
+  auto request = impl.core.engine->send(impl.core.now, op);
+  impl.core.out->flush();
+  impl.sends.sent();
   return request;
 }
 
@@ -116,11 +119,10 @@ bool Endpoint::set_timeout(Request* request, std::uint64_t ms) {
 bool Endpoint::disconnect(const Address& address) {
   if (impl_->foreign()) return false;
   const Operation operation(*impl_);
-  const AddressParts parts = address_unpack(address);
-  protocol::Peer* peer = impl_->peer_of(parts);
+  protocol::Peer* peer = impl_->peer_of(address);
   if (!peer) return false;
-  const bool over = conversation_of(*peer, parts) != peer->session.conversation;
-  if (peer->known_otherwise(parts.session) || over)
+  const bool over = conversation_of(*peer, address) != peer->session.conversation;
+  if (peer->known_otherwise(address_session(address)) || over)
     return true;  // that incarnation or conversation is gone; its successor counts as another peer
   impl_->core.engine->disconnect(impl_->core.now, peer);
   impl_->core.out->flush();
@@ -308,7 +310,7 @@ void Endpoint::reenable_progression() {
 std::optional<void*> Endpoint::address_context(const Address& address) {
   if (impl_->foreign()) return std::nullopt;
   const std::lock_guard guard(impl_->core.lock);
-  const protocol::Peer* peer = impl_->peer_of(address_unpack(address));
+  const protocol::Peer* peer = impl_->peer_of(address);
   if (!peer) return std::nullopt;
   return protocol::peer_context(peer);
 }
@@ -316,7 +318,7 @@ std::optional<void*> Endpoint::address_context(const Address& address) {
 bool Endpoint::set_address_context(const Address& address, void* context) {
   if (impl_->foreign()) return false;
   const std::lock_guard guard(impl_->core.lock);
-  protocol::Peer* peer = impl_->peer_of(address_unpack(address));
+  protocol::Peer* peer = impl_->peer_of(address);
   if (peer) protocol::peer_set_context(peer, context);
   return peer != nullptr;
 }

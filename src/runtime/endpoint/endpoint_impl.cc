@@ -42,11 +42,9 @@ Endpoint::Impl::Impl(const Board& board, std::uint8_t id, std::uint32_t slot, co
   progress.host_is(background);
 }
 
-protocol::Peer* Endpoint::Impl::peer_of(const AddressParts& parts) {
-  if (parts.slot != slot_ || parts.peer >= core.engine->peer_count()) return nullptr;
-  protocol::Peer* peer = core.engine->peer_at(parts.peer);
-  if (!peer || peer->nic != parts.nic || peer->endpoint != parts.endpoint) return nullptr;
-  return peer;
+protocol::Peer* Endpoint::Impl::peer_of(const Address& address) {
+  protocol::Peer* const peer = core.engine->peer_at(address_peer(address));
+  return peer && address_names(address, peer->nic, peer->endpoint, slot_) ? peer : nullptr;
 }
 
 void Endpoint::Impl::turn_if_free() {

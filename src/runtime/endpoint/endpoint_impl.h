@@ -31,7 +31,7 @@ class Endpoint::Impl {
   // Returns whether this process is a forked child of the one that opened the endpoint.
   bool foreign() const { return mark_.forked(); }
   // Returns the address's peer, or nullptr when it is not an address of this endpoint.
-  protocol::Peer* peer_of(const AddressParts& parts);
+  protocol::Peer* peer_of(const Address& address);
 
   // Takes a turn for a thread that only helps. Does nothing when the endpoint is in use.
   void turn_if_free();
