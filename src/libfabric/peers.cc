@@ -79,26 +79,25 @@ fi_addr_t Peers::source_of(const protocol::Peer* peer, std::uint32_t session,
 }
 
 int Peers::dispatch(Engine& engine, TimeNs now, fi_addr_t number, Operation& op,
-                    std::span<const protocol::Segment> segments, const protocol::SendOp& send) {
+                    std::span<const protocol::Segment> segments, protocol::SendOp& send) {
   Destination* to = find(engine, number);
   if (!to) return why_none(number);
   if (const Status how = over(*to); how != Status::pending) [[unlikely]]
     return refuse(engine, now, op, how);
-  protocol::SendOp full = send;
-  full.peer = to->peer;
-  full.session = to->session;
-  full.segments = segments;
-  full.context = &op;
+  send.peer = to->peer;
+  send.session = to->session;
+  send.segments = segments;
+  send.context = &op;
   if (ready(*to) && to->waiting.empty()) [[likely]] {
-    const auto request = engine.send(now, full);
+    const auto request = engine.send(now, send);
     if (!request) return request.error() == protocol::OpError::no_resources ? -FI_EAGAIN : -FI_EINVAL;
     op.request = *request;
     return 0;
   }
   op.waiting = std::make_unique<Operation::Waiting>();
-  op.waiting->op = full;
+  op.waiting->op = send;
   op.waiting->segments.assign(segments.begin(), segments.end());
-  if (full.inject) {
+  if (send.inject) {
     auto& copy = op.waiting->copy;
     for (const protocol::Segment& s : segments) copy.insert(copy.end(), s.base, s.base + s.length);
     op.waiting->segments = {{copy.data(), static_cast<std::uint32_t>(copy.size())}};

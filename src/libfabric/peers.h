@@ -62,10 +62,11 @@ class Peers {
   // Returns the number of a sender. FI_ADDR_NOTAVAIL: its address was not inserted.
   fi_addr_t source_of(const protocol::Peer* peer, std::uint32_t session, std::uint32_t conversation) const;
 
-  // Hands the message to the engine, or lets it wait for a connection. Returns 0 or a negative error code;
-  // with an error the operation is still the caller's.
+  // Hands the message to the engine, or lets it wait for a connection. Completes `send` by what follows from
+  // the other arguments. Returns 0 or a negative error code; with an error the operation is still the
+  // caller's.
   int dispatch(protocol::Endpoint& engine, protocol::TimeNs now, fi_addr_t number, Operation& op,
-               std::span<const protocol::Segment> segments, const protocol::SendOp& send);
+               std::span<const protocol::Segment> segments, protocol::SendOp& send);
   // Returns how many operations dispatch() has ended at once so far, as their conversation was over.
   std::uint64_t refusals() const { return refusals_; }
 

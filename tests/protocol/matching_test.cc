@@ -173,9 +173,11 @@ TEST_F(Matching, unexpected__ten_thousand_deep) {
 struct ModelMessage {
   std::uint64_t info;
   int id;
+  std::uint8_t message_class;
 };
 struct ModelReceive {
   std::uint64_t info, mask;
+  std::uint8_t message_class;
   bool from_a;  // names its source
   Request* request;
 };
@@ -185,13 +187,13 @@ class Model {
   // Returns the receive that takes a message, or end().
   std::list<ModelReceive>::iterator arrive(const ModelMessage& m) {
     auto i = posted.begin();
-    while (i != posted.end() && (m.info & i->mask) != i->info) i++;
+    while (i != posted.end() && ((m.info & i->mask) != i->info || m.message_class != i->message_class)) i++;
     if (i == posted.end()) unexpected.push_back(m);
     return i;
   }
-  std::list<ModelMessage>::iterator find(std::uint64_t info, std::uint64_t mask) {
+  std::list<ModelMessage>::iterator find(std::uint64_t info, std::uint64_t mask, std::uint8_t message_class) {
     auto i = unexpected.begin();
-    while (i != unexpected.end() && (i->info & mask) != info) i++;
+    while (i != unexpected.end() && ((i->info & mask) != info || i->message_class != message_class)) i++;
     return i;
   }
   std::list<ModelReceive> posted;
@@ -204,6 +206,9 @@ TEST_P(MatchingModel, random__posts_arrivals_cancels_and_probes) {
   open();
   Random random(GetParam());
   Model model;
+  // Classes 1 and 5 share tables.
+  static const std::uint8_t kClasses[] = {0, 1, 5, 3};
+  const std::uint64_t classes = 1 + random.below(4);
   static const std::uint64_t kMasks[] = {~0ULL, 0, 0x3, 0xC, 0xFF, 0xF0, 0x5, 0xFFFFFFFFFFFFFFF0ULL};
   const std::uint64_t masks = 1 + random.below(8);
   const std::uint64_t infos = 1 + random.below(40);
@@ -216,11 +221,18 @@ TEST_P(MatchingModel, random__posts_arrivals_cancels_and_probes) {
     if (step % 700 == 0) arrivals = random.chance(0.5) ? 0.6 : 0.3;
     const std::uint64_t info = random.below(infos);
     const std::uint64_t mask = kMasks[random.below(masks)];
+    const std::uint8_t message_class = kClasses[random.below(classes)];
     const double what = static_cast<double>(random.below(1000)) / 1000;
     if (what < arrivals) {
-      const ModelMessage m{info, next_id++};
+      const ModelMessage m{info, next_id++, message_class};
       std::memcpy(data.data(), &m.id, 4);
-      (void)send(*a, to_b, data, info);
+      const Segment s = segment(data);
+      SendOp op;
+      op.peer = to_b;
+      op.segments = {&s, 1};
+      op.match_info = info;
+      op.message_class = message_class;
+      (void)(*a)->send(network.now, op);
       network.run_until([&] { return network.now == ~0ULL; }, 20'000);
       const auto i = model.arrive(m);
       if (i != model.posted.end()) {
@@ -238,8 +250,9 @@ TEST_P(MatchingModel, random__posts_arrivals_cancels_and_probes) {
       op.match_info = info & mask;
       op.match_mask = mask;
       op.source = from_a ? to_a : nullptr;
+      op.message_class = message_class;
       Request* r = (*b)->receive(network.now, op).value();
-      const auto i = model.find(info & mask, mask);
+      const auto i = model.find(info & mask, mask, message_class);
       if (i != model.unexpected.end()) {
         ASSERT_TRUE((*b)->done(r)) << step;
         EXPECT_EQ((*b)->consume(r).match_info, i->info);
@@ -247,7 +260,7 @@ TEST_P(MatchingModel, random__posts_arrivals_cancels_and_probes) {
         model.unexpected.erase(i);
       } else {
         ASSERT_FALSE((*b)->done(r)) << step;
-        model.posted.push_back({info & mask, mask, from_a, r});
+        model.posted.push_back({info & mask, mask, message_class, from_a, r});
       }
     } else if (what < 0.95) {
       if (model.posted.empty()) continue;
@@ -256,8 +269,8 @@ TEST_P(MatchingModel, random__posts_arrivals_cancels_and_probes) {
       EXPECT_TRUE(*(*b)->cancel(i->request));
       model.posted.erase(i);
     } else {
-      const auto i = model.find(info & mask, mask);
-      const auto arrival = (*b)->probe(info & mask, mask, random.chance(0.5) ? to_a : nullptr);
+      const auto i = model.find(info & mask, mask, message_class);
+      const auto arrival = (*b)->probe(info & mask, mask, random.chance(0.5) ? to_a : nullptr, message_class);
       ASSERT_EQ(arrival.has_value(), i != model.unexpected.end()) << step;
       if (arrival) {
         EXPECT_EQ(arrival->match_info, i->info);

@@ -26,17 +26,17 @@ MatchKey PostedReceives::key_of(const Table& table, const Request& receive) {
   return message_key(table.mask, table.sourced, receive.match_info, receive.rx.source, receive.message_class);
 }
 
-PostedReceives::Table& PostedReceives::table_for(std::uint64_t mask, bool sourced) {
-  for (Table& t : tables_)
+PostedReceives::Table& PostedReceives::table_for(Space& space, std::uint64_t mask, bool sourced) {
+  for (Table& t : space.tables)
     if (t.mask == mask && t.sourced == sourced) return t;
   // An empty table of another mask is reused, so that odd masks do not pile up tables.
-  for (Table& t : tables_)
+  for (Table& t : space.tables)
     if (t.count == 0) {
       t.mask = mask;
       t.sourced = sourced;
       return t;
     }
-  Table& t = tables_.emplace_back();
+  Table& t = space.tables.emplace_back();
   t.mask = mask;
   t.sourced = sourced;
   t.buckets = kFirstBuckets;
@@ -55,40 +55,44 @@ void PostedReceives::grow(Table& table) {
   table.buckets = more;
 }
 
-void PostedReceives::insert(Request& receive) {
-  Table& table = table_for(receive.rx.match_mask, receive.rx.source != nullptr);
+void PostedReceives::insert(Space& space, Request& receive) {
+  Table& table = table_for(space, receive.rx.match_mask, receive.rx.source != nullptr);
   if (table.count >= table.buckets * 2) grow(table);
   table.bucket[key_of(table, receive).hash() & (table.buckets - 1)].push_back(receive);
   table.count++;
 }
 
 void PostedReceives::add(Request& receive) {
-  if (size_ == 0) {
-    lone_ = &receive;
+  Space& space = space_of(receive.message_class);
+  if (space.size == 0) {
+    space.lone = &receive;
   } else {
-    if (lone_) insert(*lone_);  // may throw, and nothing has changed then
-    lone_ = nullptr;
-    insert(receive);
+    if (space.lone) insert(space, *space.lone);  // may throw, and nothing has changed then
+    space.lone = nullptr;
+    insert(space, receive);
   }
   receive.rx.order = ++order_;
+  space.size++;
   size_++;
 }
 
 void PostedReceives::remove(Request& receive) {
+  Space& space = space_of(receive.message_class);
+  space.size--;
   size_--;
-  if (&receive == lone_) {
-    lone_ = nullptr;
+  if (&receive == space.lone) {
+    space.lone = nullptr;
     return;
   }
   assert(receive.match.linked());
   receive.match.unlink();
-  table_for(receive.rx.match_mask, receive.rx.source != nullptr).count--;
+  table_for(space, receive.rx.match_mask, receive.rx.source != nullptr).count--;
 }
 
-Request* PostedReceives::search(std::uint64_t match_info, const Peer* source, std::uint32_t session,
-                                std::uint8_t message_class) {
+Request* PostedReceives::search(Space& space, std::uint64_t match_info, const Peer* source,
+                                std::uint32_t session, std::uint8_t message_class) {
   Request* best = nullptr;
-  for (Table& table : tables_) {
+  for (Table& table : space.tables) {
     if (table.count == 0) continue;
     const MatchKey key = message_key(table.mask, table.sourced, match_info, source, message_class);
     Bucket& bucket = table.bucket[key.hash() & (table.buckets - 1)];
@@ -102,11 +106,12 @@ Request* PostedReceives::search(std::uint64_t match_info, const Peer* source, st
 }
 
 Request* PostedReceives::any() {
-  if (lone_) return lone_;
-  for (Table& table : tables_)
-    for (std::size_t b = 0; table.count > 0 && b < table.buckets; b++)
-      if (Request* r = table.bucket[b].front()) return r;
-  return nullptr;
+  Request* found = nullptr;
+  visit([&](Request& receive) {
+    found = &receive;
+    return false;
+  });
+  return found;
 }
 
 // --- unexpected messages -----------------------------------------------------------------------------------

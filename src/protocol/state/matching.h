@@ -57,6 +57,7 @@ struct Unexpected {
   std::size_t bytes() const { return sizeof(Unexpected) + (buffer ? msg_length : 0); }
 };
 
+// Messages of different classes never meet. So the receives of a class do not make those of another slower.
 class PostedReceives {
  public:
   void add(Request& receive);
@@ -65,22 +66,22 @@ class PostedReceives {
   // tables.
   Request* find(std::uint64_t match_info, const Peer* source, std::uint32_t session,
                 std::uint8_t message_class) {
-    if (!lone_) return search(match_info, source, session, message_class);
-    return lone_matches(*lone_, match_info, source, session, message_class) ? lone_ : nullptr;
+    Space& space = space_of(message_class);
+    if (!space.lone) return search(space, match_info, source, session, message_class);
+    return lone_matches(*space.lone, match_info, source, session, message_class) ? space.lone : nullptr;
   }
   std::size_t size() const { return size_; }
   Request* any();  // returns some posted receive, for closing down
   // Calls `call` with each posted receive, in no order, until it returns false.
   template <class Call>
   void visit(Call call) {
-    if (lone_) {
-      call(*lone_);
-      return;
-    }
-    for (Table& table : tables_) {
-      for (std::size_t i = 0; table.count > 0 && i < table.buckets; i++) {
-        for (Request* r = table.bucket[i].front(); r; r = table.bucket[i].next(*r)) {
-          if (!call(*r)) return;
+    for (Space& space : spaces_) {
+      if (space.lone && !call(*space.lone)) return;
+      for (Table& table : space.tables) {
+        for (std::size_t i = 0; table.count > 0 && i < table.buckets; i++) {
+          for (Request* r = table.bucket[i].front(); r; r = table.bucket[i].next(*r)) {
+            if (!call(*r)) return;
+          }
         }
       }
     }
@@ -95,6 +96,14 @@ class PostedReceives {
     std::size_t buckets = 0;
     std::unique_ptr<Bucket[]> bucket;
   };
+  struct Space {
+    // The only receive, if it was posted when there was none. It is in no table until another one comes: a
+    // program that waits for one message at a time needs none.
+    Request* lone = nullptr;
+    std::vector<Table> tables;
+    std::size_t size = 0;
+  };
+  static constexpr std::size_t kSpaces = 4;  // classes that far apart share one
 
   static MatchKey key_of(const Table& table, const Request& receive);
   static bool lone_matches(const Request& receive, std::uint64_t match_info, const Peer* source,
@@ -103,16 +112,14 @@ class PostedReceives {
            receive.message_class == message_class && (!receive.rx.source || receive.rx.source == source) &&
            !names_another(receive.session, session);
   }
-  Request* search(std::uint64_t match_info, const Peer* source, std::uint32_t session,
-                  std::uint8_t message_class);
+  static Request* search(Space& space, std::uint64_t match_info, const Peer* source, std::uint32_t session,
+                         std::uint8_t message_class);
   static void grow(Table& table);
-  void insert(Request& receive);
-  Table& table_for(std::uint64_t mask, bool sourced);
+  static void insert(Space& space, Request& receive);
+  static Table& table_for(Space& space, std::uint64_t mask, bool sourced);
+  Space& space_of(std::uint8_t message_class) { return spaces_[message_class % kSpaces]; }
 
-  // The only receive, if it was posted when there was none. It is in no table until another one comes: a
-  // program that waits for one message at a time needs none.
-  Request* lone_ = nullptr;
-  std::vector<Table> tables_;
+  std::array<Space, kSpaces> spaces_;
   std::uint64_t order_ = 0;
   std::size_t size_ = 0;
 };
