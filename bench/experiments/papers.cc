@@ -172,6 +172,9 @@ int main(int argc, char** argv) {
   app.add_option("--mtu", w.network.mtu)->check(CLI::Range(1500U, 65535U));
   app.add_option("--mode", o.mode)->check(CLI::IsMember(keys(modes)));
   app.add_option("--pull-blocks", w.network.pull_blocks)->check(CLI::Range(1U, 8U));
+  app.add_flag(
+      "--own-pulls", w.network.own_pulls,
+      "large messages as our engine asks for them: within a window, by requests for unmarked blocks");
   app.add_option("--hosts", w.network.hosts, "at a switch; without it two with a cable")
       ->check(CLI::Range(2U, 1024U));
   app.add_option("--peers", o.peers, "who knows whom: all others, or all the first host")

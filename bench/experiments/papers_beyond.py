@@ -8,7 +8,7 @@ import papers_report
 from compare_report import size_text, table
 
 MIB, KIB = 1 << 20, 1 << 10
-TODAY = ("--parameters", "today", "--mtu", 9000)
+TODAY = ("--parameters", "today", "--mtu", 9000, "--own-pulls")
 SPEEDS = (10, 40, 100, 400)  # in Gb/s
 STRATEGIES = {"off": "disabled", "timeout": "timeout", "openmx": "Open-MX", "stream": "Stream", "adaptive": "adaptive"}
 WAYS = {"round-robin": "round robin", "bound": "one core", "queues": "queue per endpoint"}

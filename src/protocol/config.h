@@ -113,6 +113,11 @@ struct Config {
   std::uint32_t pull_blocks = 4;     // blocks in flight per pull
   std::uint32_t pull_window_bytes =
       2U << 20;  // bytes of large messages in flight at most: what the receive ring holds
+  // Both off: as the original, which had neither. Senders mark the end only of those blocks that should wake
+  // us; off: of every block.
+  bool pull_quiet = true;
+  // A window bounds what all large messages have in flight, and senders take turns; off: only pull_blocks.
+  bool pull_window = true;
 
   // Reads large messages of senders whose memory is accessible (direct.h); usually nullptr.
   DirectReader* direct = nullptr;

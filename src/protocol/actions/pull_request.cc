@@ -79,6 +79,7 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
 // whole then. It also should when half of what may be in flight has come, so that more is asked for or copied
 // meanwhile.
 bool rings(State& s, const Pull& pull, std::uint32_t frames) {
+  if (!s.config.pull_quiet) return true;
   PullSchedule& schedule = s.pulling;
   const std::uint32_t left = pull.frames - pull.next_frame;
   if (left > 0 && pull.next_frame != pull.rings_at) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cassert>
+#include <limits>
 #include <utility>
 
 #include "protocol/state/peer.h"
@@ -218,6 +219,7 @@ bool pull_striped(const Pull& pull) {
 }
 
 std::uint32_t pull_allowed(State& s, unsigned rail) {
+  if (!s.config.pull_window) return std::numeric_limits<std::uint32_t>::max();
   // On a long path the bottleneck may be anywhere.
   const bool ahead = s.pulling.sleeping && s.pulling.senders <= 1 && s.now >= s.pulling.ahead_after &&
                      rtt_least(s.pulling.port(rail)) <= kLongWay;

@@ -39,6 +39,7 @@ protocol::Config engine_config(const NetworkOptions& options) {
   config.reliability.resend_delay_extended = config.reliability.resend_delay_least =
       config.reliability.resend_delay;
   config.pull_blocks = options.pull_blocks;
+  config.pull_quiet = config.pull_window = options.own_pulls;
   config.unscheduled_bytes = 0;
   return config;
 }

@@ -27,6 +27,9 @@ struct NetworkOptions {
   std::uint32_t mtu = 1500;
   wire::Mode mode = wire::Mode::omx;
   std::uint32_t pull_blocks = 4;
+  // Large messages are asked for as our engine does: within a window, by quiet requests. The original did
+  // not.
+  bool own_pulls = false;
   std::uint64_t seed = 1;  // draws when each host begins, within some microseconds
 };
 
