@@ -87,9 +87,8 @@ class Collective {
       // Each rank begins with a different peer.
       const auto to = static_cast<std::uint32_t>((i + n) % ranks_.size());
       if (here(i, to)) {
-        const double copy = m_.network.host(r.host).local_copy_ns(
-            r.process->core(), ranks_[to].process->core(), r.out[to].size());
-        r.process->call((i == to ? 0 : m_.operation_ns()) + copy, [] {});
+        r.process->call_copying(i == to ? 0 : m_.operation_ns(), ranks_[to].process->core(), r.out[to].size(),
+                                [] {});
         continue;
       }
       r.process->call(m_.operation_ns(), [this, i, to, round = r.round] {

@@ -48,13 +48,18 @@ void Process::frame_commit() {
 }
 
 void Process::call(double ns, std::function<void()> what) {
-  host_.cores_[core_]->asked_by_process({[ns] { return ns; },
-                                         [this, what = std::move(what)] {
-                                           what();
-                                           host_.sent(*this, core_, false);
-                                           host_.timers_check(*this);
-                                           if (engine_->peek_done() != nullptr) host_.progressed(*this);
-                                         }});
+  call_copying(ns, core_, 0, std::move(what));
+}
+
+void Process::call_copying(double ns, std::uint32_t to, std::uint64_t bytes, std::function<void()> what) {
+  host_.cores_[core_]->asked_by_process(
+      {[this, ns, to, bytes] { return ns + (bytes == 0 ? 0 : host_.local_copy_ns(core_, to, bytes)); },
+       [this, what = std::move(what)] {
+         what();
+         host_.sent(*this, core_, false);
+         host_.timers_check(*this);
+         if (engine_->peek_done() != nullptr) host_.progressed(*this);
+       }});
 }
 
 void Process::compute(double ns, std::function<void()> done) {
@@ -67,9 +72,11 @@ Host::Host(Scheduler& scheduler, FramePool& frames, const Parameters& parameters
       frames_(frames),
       parameters_(parameters),
       setup_(setup),
-      transmit_(std::move(transmit)),
+      to_cable_(std::move(transmit)),
       nic_(scheduler, parameters, {setup.strategy, setup.interrupts == Interrupts::queues ? kCores : 1},
-           [this](std::uint32_t queue, double ago_ns) { interrupt(queue, ago_ns); }) {
+           [this](std::uint32_t queue, double ago_ns) { interrupt(queue, ago_ns); }),
+      bus_(scheduler, parameters),
+      transmit_queue_(scheduler, parameters) {
   for (std::uint32_t i = 0; i < kCores; i++) {
     cores_.push_back(std::make_unique<Core>(scheduler, parameters));
     cores_[i]->polled = setup.all_busy || !setup.may_sleep;
@@ -84,7 +91,15 @@ Host::Host(Scheduler& scheduler, FramePool& frames, const Parameters& parameters
 void Host::frame_arrived(std::uint32_t frame) {
   const auto& bytes = frames_[frame].bytes;
   const bool marked = (wire::frame_flags(bytes) & wire::kFlagUrgent) != 0;
-  if (!nic_.arrived(frame, bytes.size(), wire::destination_endpoint(bytes), marked)) frames_.destroy(frame);
+  const std::size_t size = bytes.size();
+  if (!nic_.arrived(frame, size, wire::destination_endpoint(bytes), marked)) return frames_.destroy(frame);
+  bus_.carry_first(parameters_.dma_rate, time_of(static_cast<double>(size), parameters_.dma_rate));
+}
+
+void Host::transmit(std::uint32_t frame) {
+  const auto size = static_cast<double>(frames_[frame].bytes.size());
+  bus_.carry_first(parameters_.dma_rate, time_of(size, parameters_.dma_rate));
+  to_cable_(frame);
 }
 
 // Raises an interrupt. It does not wait for the handler of the one before it: [C] IV-B2 has a frame with an
@@ -147,12 +162,12 @@ bool Host::by_driver(std::uint32_t frame) const {
 double Host::driver_ns(std::uint32_t frame, std::uint32_t core) {
   Process* process = owner(frame);
   if (process == nullptr) return parameters_.frame_ns;  // dropped
-  double ns = parameters_.frame_ns + parameters_.handler_ns;
-  ns += lines_ns(process->state_core_, core, parameters_.state_lines, kernel_lines);
-  process->state_core_ = core;
   const SimFrame& f = frames_[frame];
   const auto type = f.type();
   const bool reply = type == wire::PacketType::pull_reply;
+  double ns = parameters_.frame_ns + (reply ? parameters_.reply_ns : parameters_.handler_ns);
+  ns += lines_ns(process->state_core_, core, parameters_.state_lines, kernel_lines);
+  process->state_core_ = core;
   if (!reply && type != wire::PacketType::medium) return ns;
   const auto bytes = static_cast<double>(payload(f, reply ? kReplyHeader : kMediumHeader));
   // A copy reads and writes memory that no cache holds.
@@ -161,14 +176,15 @@ double Host::driver_ns(std::uint32_t frame, std::uint32_t core) {
   const bool offloaded = reply && setup_.copies == Copies::engine && bytes >= parameters_.engine_frame_least;
   if (!offloaded) {
     kernel_lines.moved += static_cast<std::uint64_t>(2 * bytes / kLine);
-    return ns + time_of(bytes, parameters_.memcpy_rate);
+    return ns + bus_.copy(bytes, time_of(bytes, parameters_.memcpy_rate));
   }
   // The copy engine's accesses do not count.
   kernel_lines.lines -= static_cast<std::uint64_t>(2 * bytes / kLine);
   // The frame's buffer and the destination begin at different offsets in their pages.
   const double chunks = std::ceil(bytes / parameters_.engine_chunk) + parameters_.engine_split;
-  engine_free_ =
-      std::max(engine_free_, scheduler_.now()) + static_cast<TimeNs>(time_of(bytes, parameters_.engine_rate));
+  const TimeNs start = std::max(engine_free_, scheduler_.now());
+  engine_free_ = start + static_cast<TimeNs>(bus_.carry(2 * parameters_.engine_rate,
+                                                        time_of(bytes, parameters_.engine_rate), start));
   return ns + chunks * parameters_.engine_submit_ns;
 }
 
@@ -206,7 +222,8 @@ void Host::event(Process& process, std::uint32_t core, std::uint32_t frame) {
          user_lines.lines += static_cast<std::uint64_t>(2 * bytes / kLine);
          const bool near = distance(core, process.core_) <= Distance::shared;
          user_lines.moved += static_cast<std::uint64_t>((near ? 1 : 2) * bytes / kLine);
-         return ns + time_of(bytes, near ? parameters_.memcpy_cached_rate : parameters_.memcpy_rate);
+         if (near) return ns + time_of(bytes, parameters_.memcpy_cached_rate);
+         return ns + bus_.copy(bytes, time_of(bytes, parameters_.memcpy_rate));
        },
        [this, &process, frame] {
          process.engine().on_frame(scheduler_.now(), frames_[frame].bytes);
@@ -243,16 +260,14 @@ void Host::sent(Process& process, std::uint32_t core, bool interrupt) {
   for (; !process.out_.empty(); process.out_.pop_front()) {
     const std::uint32_t frame = process.out_.front();
     const wire::PacketType type = frames_[frame].type();
-    const bool medium = type == wire::PacketType::medium;
-    double ns = medium || type == wire::PacketType::pull_reply ? parameters_.transmit_data_ns
-                                                               : parameters_.transmit_ns;
+    double ns = parameters_.transmit_ns;
+    if (type == wire::PacketType::pull_reply) ns = parameters_.transmit_reply_ns;
+    if (type == wire::PacketType::medium)
+      ns = parameters_.transmit_data_ns + time_of(static_cast<double>(payload(frames_[frame], kMediumHeader)),
+                                                  parameters_.memcpy_cached_rate);
     if (first && !interrupt) ns += parameters_.syscall_ns;
     first = false;
-    if (medium)
-      ns += time_of(static_cast<double>(payload(frames_[frame], kMediumHeader)),
-                    parameters_.memcpy_cached_rate);
-    sends_ns += ns;
-    Work work{[ns] { return ns; }, [this, frame] { transmit_(frame); }};
+    Work work{[this, ns] { return transmit_queue_.take(ns); }, [this, frame] { transmit(frame); }};
     if (interrupt)
       cores_[core]->interrupted_by(std::move(work));
     else
@@ -271,10 +286,12 @@ void Host::timers_check(Process& process) {
   });
 }
 
-double Host::local_copy_ns(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) const {
+// Returns the time of a copy from the memory of one process to that of another.
+double Host::local_copy_ns(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
   const auto length = static_cast<double>(bytes);
   const bool cached = distance(from, to) <= Distance::shared && length * 2 <= parameters_.cache_bytes;
-  return time_of(length, cached ? parameters_.local_shared_rate : parameters_.local_far_rate);
+  if (cached) return time_of(length, parameters_.local_shared_rate);
+  return bus_.copy(length, time_of(length, parameters_.local_far_rate));
 }
 
 }  // namespace omx::simulation::nic

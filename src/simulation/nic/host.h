@@ -16,8 +16,10 @@
 #include "protocol/endpoint.h"
 #include "simulation/engine/frames.h"
 #include "simulation/nic/core.h"
+#include "simulation/nic/memory_bus.h"
 #include "simulation/nic/nic.h"
 #include "simulation/nic/topology.h"
+#include "simulation/nic/transmit_queue.h"
 
 namespace omx::simulation::nic {
 
@@ -56,6 +58,8 @@ class Process final : public wire::FrameSink {
   // Calls the library from the process, on its core, when the core has time. Frames that the engine sends
   // meanwhile cost time beside `ns`.
   void call(double ns, std::function<void()> what);
+  // Calls the library after a copy of `bytes` to the memory of the process on core `to`.
+  void call_copying(double ns, std::uint32_t to, std::uint64_t bytes, std::function<void()> what);
   // Lets the process compute. Interrupts come in between, calls of the library do not.
   void compute(double ns, std::function<void()> done);
   // Called on the process's core when requests have completed since the last call.
@@ -92,14 +96,13 @@ class Host {
   Scheduler& scheduler() { return scheduler_; }
   const Core& core(std::uint32_t index) const { return *cores_[index]; }
   CacheCounts kernel_lines, user_lines;
-  double sends_ns = 0;  // the part of the interrupts' and processes' time that is spent on sending
 
   void frame_arrived(std::uint32_t frame);
-  // Returns the time of a copy from the memory of one process to that of another.
-  double local_copy_ns(std::uint32_t from_core, std::uint32_t to_core, std::uint64_t bytes) const;
 
  private:
   friend class Process;
+  double local_copy_ns(std::uint32_t from_core, std::uint32_t to_core, std::uint64_t bytes);
+  void transmit(std::uint32_t frame);
   void interrupt(std::uint32_t queue, double ago_ns);
   void poll(std::uint32_t queue, std::uint32_t core, std::uint32_t taken);
   double driver_ns(std::uint32_t frame, std::uint32_t core);
@@ -119,10 +122,12 @@ class Host {
   FramePool& frames_;
   const Parameters& parameters_;
   HostSetup setup_;
-  std::function<void(std::uint32_t)> transmit_;
+  std::function<void(std::uint32_t)> to_cable_;
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<std::unique_ptr<Process>> processes_;
   Nic nic_;
+  MemoryBus bus_;
+  TransmitQueue transmit_queue_;
   std::uint32_t next_core_ = 1;
   TimeNs engine_free_ = 0;  // when the copy engine has finished everything
 };

@@ -91,9 +91,8 @@ class KernelRun {
     for (const Transfer& to : step(i).sends) {
       const std::uint64_t match = w.sent[to.rank]++ << 8 | i;
       if (here(i, to.rank)) {
-        const double copy = m_.network.host(w.host).local_copy_ns(
-            w.process->core(), workers_[to.rank].process->core(), to.bytes);
-        w.process->call(m_.operation_ns() + copy, [this, i, to, counts] {
+        const std::uint32_t core = workers_[to.rank].process->core();
+        w.process->call_copying(m_.operation_ns(), core, to.bytes, [this, i, to, counts] {
           workers_[to.rank].came_by_memory[i]++;
           by_memory(to.rank, i);
           if (counts) one_done(i);

@@ -48,7 +48,11 @@ namespace omx::simulation::nic {
   X(irq_ns, 196, "ns", "derived", "[C] IV-B2: 965 ns a frame with an interrupt each, 774 ns without")        \
   X(frame_ns, 769, "ns", "derived", "[C] IV-B2: the same, without its share of the interrupts; the driver")  \
   X(handler_ns, 1200, "ns", "fitted",                                                                        \
-    "Open-MX receive handler; with transmit_ns to [C] Table I, 0 B, default: it keeps up with 490k/s")       \
+    "Open-MX receive handler of short and medium messages and of requests; with transmit_ns to [C] Table "   \
+    "I, 0 B, default: it keeps up with 490k/s")                                                              \
+  X(reply_ns, 240, "ns", "fitted",                                                                           \
+    "the same of a reply with data of a large message, without its copy; to the four figures of [I] Fig. 9 " \
+    "(least squares of logarithms, in steps of 20 ns)")                                                      \
   X(wake_ns, 6500, "ns", "fitted", "to [Q] 4.3: idle processors raise 11 us to 15-20 us; the middle")        \
   X(sleep_after_ns, 10000, "ns", "assumed", "[C] IV-B1 says quickly")                                        \
   X(resume_ns, 1600, "ns", "fitted",                                                                         \
@@ -67,6 +71,9 @@ namespace omx::simulation::nic {
   X(memcpy_rate, 1.6106e9, "B/s", "given",                                                                   \
     "[I] IV-A: 1.5 GiB/s by chunks of a page (beside it 1.6 GiB/s; [J] 5.3: 1.5 GB/s)")                      \
   X(memcpy_cached_rate, 12.885e9, "B/s", "given", "[I] IV-A: 12 GiB/s in the cache")                         \
+  X(bus_rate, 6.44e9, "B/s", "derived",                                                                      \
+    "of the memory bus: [J] 5.6: contention in it costs up to a factor of 4; taken as that of eight cores "  \
+    "that copy, which read and write 2 x 8 x memcpy_rate")                                                   \
   X(cache_bytes, 4194304, "B", "assumed", "L2 that two cores of a Xeon E5345 share")                         \
   X(local_shared_rate, 6.4425e9, "B/s", "given", "[I] IV-C: 6 GiB/s between processes of a shared cache")    \
   X(local_far_rate, 1.2885e9, "B/s", "given", "[I] IV-C: 1.2 GiB/s without one")                             \
@@ -81,8 +88,15 @@ namespace omx::simulation::nic {
   X(transmit_ns, 1020, "ns", "fitted",                                                                       \
     "of a frame; to [C] Table I, 0 B, default: 490k/s, less library, syscall and acknowledgements")          \
   X(transmit_data_ns, 3090, "ns", "fitted",                                                                  \
-    "of a frame with pages of the sender; between [C] Table III, correct order, 156 us, and Table I, 32 "    \
+    "of a fragment of a medium message, with pages of the sender; between [C] Table III, correct order, "    \
+    "156 us, and Table I, 32 "                                                                               \
     "KiB, 14507/s")                                                                                          \
+  X(transmit_reply_ns, 1280, "ns", "fitted",                                                                 \
+    "of a reply; to [C] Table V, is.C, default: handlers that keep up with 22.3 frames in 75 us have 3.36 "  \
+    "us for each, less frame_ns, reply_ns, the copy of 1468 B, and shares of interrupt and request")         \
+  X(transmit_lock_ns, 510, "ns", "assumed",                                                                  \
+    "the part of each of these three that holds the lock of the host's only queue to send ([Q] Euro-Par 6 "  \
+    "has one); half of transmit_ns")                                                                         \
   X(library_ns, 500, "ns", "assumed", "one event, or one send, in the library")                              \
   X(mpi_ns, 1000, "ns", "derived", "each side; [Q] 4.1: 8 us without MPI, close to 10 us with it")           \
   X(key_ns, 25, "ns", "fitted",                                                                              \

@@ -45,6 +45,7 @@ namespace omx::simulation::nic {
     "2018: raw table)")                                                                                      \
   X(handler_ns, 200, "derived",                                                                              \
     "of the measured 550 ns of our library from a frame to its answer, what is not library_ns")              \
+  X(reply_ns, 200, "derived", "as handler_ns")                                                               \
   X(wake_ns, 2000, "published", "C1E of Sapphire Rapids (Linux intel_idle: C1 1 us, C1E 2, C6 290)")         \
   X(sleep_after_ns, 10000, "papers", "as in the papers' set")                                                \
   X(resume_ns, 300, "assumed", "as much less than in 2008 as an interrupt")                                  \
@@ -55,6 +56,7 @@ namespace omx::simulation::nic {
   X(state_lines, 12, "papers", "as in the papers' set")                                                      \
   X(memcpy_rate, 14e9, "measured", "omx_copy_bench, pieces of 4 to 9 KB out of cache: 14 to 20 GB/s")        \
   X(memcpy_cached_rate, 90e9, "measured", "omx_copy_bench, pieces of 4 to 9 KB in cache: 91 to 96 GB/s")     \
+  X(bus_rate, 307e9, "published", "eight channels of DDR5-4800 of a socket of Sapphire Rapids")              \
   X(cache_bytes, 2097152, "published", "L2 of a core of Sapphire Rapids")                                    \
   X(local_shared_rate, 40e9, "assumed", "half of a copy in cache: the source is in another core's")          \
   X(local_far_rate, 14e9, "measured", "as memcpy_rate")                                                      \
@@ -69,6 +71,8 @@ namespace omx::simulation::nic {
     "getpid with mitigations, 350 to 450 ns, 70 to 90 without (blog.i0.pm, 2023)")                           \
   X(transmit_ns, 250, "assumed", "of a frame; 4 million a second, half of what pktgen reaches with clones")  \
   X(transmit_data_ns, 300, "assumed", "the same and a reference to the sender's pages")                      \
+  X(transmit_reply_ns, 300, "assumed", "as transmit_data_ns")                                                \
+  X(transmit_lock_ns, 0, "published", "a queue to send for each core: drivers of today have them")           \
   X(library_ns, 175, "measured",                                                                             \
     "half of what is not handler_ns of 550 ns (docs/performance/notebook.md, a lone "                        \
     "message)")                                                                                              \
