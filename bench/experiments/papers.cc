@@ -133,8 +133,10 @@ int main(int argc, char** argv) {
                                                     {"notify", PacketType::notify}};
   const std::map<std::string, Interrupts> ways = {
       {"round-robin", Interrupts::round_robin}, {"bound", Interrupts::bound}, {"queues", Interrupts::queues}};
-  const std::map<std::string, Copies> copies = {
-      {"processor", Copies::processor}, {"engine", Copies::engine}, {"ignored", Copies::ignored}};
+  const std::map<std::string, Copies> copies = {{"processor", Copies::processor},
+                                                {"engine", Copies::engine},
+                                                {"ignored", Copies::ignored},
+                                                {"all", Copies::all}};
   const std::map<std::string, omx::wire::Mode> modes = {{"omx", omx::wire::Mode::omx},
                                                         {"mxoe", omx::wire::Mode::mxoe}};
   Options o;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """[C], the paper on interrupt coalescing: its figures, and the experiments that reproduce them."""
 from papers_kernels import COALESCING_KERNELS, IS_ROUNDS, kernel, sort
-from papers_rows import CHOSEN, FITTED, KIB, MIB, Row, Table, over, per_message, pingpong, rate, us
+from papers_rows import CHOSEN, COUNTS, FITTED, KIB, LARGE as LARGE_MESSAGES, MEDIUM, MIB, Row, SHORT, Table, over, per_message, pingpong, rate, us
 
 STRATEGIES = {"timeout": "default (75 us)", "off": "disabled", "openmx": "Open-MX", "stream": "Stream"}
 
@@ -70,9 +70,9 @@ def interrupts(name, strategy):
 def interrupt_rows():
     for name, published in INTERRUPTS.items():
         for s, figure in zip(STRATEGIES, published):
-            yield Row(f"{name}.16, {STRATEGIES[s]}", figure, "", interrupts(name, s), use=CHOSEN if s == "off" else "")
+            yield Row(f"{name}.16, {STRATEGIES[s]}", figure, "", interrupts(name, s), use={"off": CHOSEN, "timeout": FITTED}.get(s, ""), null=published[0])
         yield Row(f"{name}.16, disabled over default", published[1] / published[0], "times", over(interrupts(name, "off"), interrupts(name, "timeout")),
-                  counted=False)
+                  counted=False, null=1)
 
 
 COALESCING = (
@@ -86,12 +86,12 @@ COALESCING = (
     Table("IV-B2: time that the driver takes for a frame which Open-MX drops", [
         Row("disabled", 965, "ns", invalid("off"), use=FITTED),
         Row("75 us", 774, "ns", invalid("timeout"), use=FITTED),
-        Row("less when bound (roughly)", 40, "ns", lambda run: invalid("timeout")(run) - invalid("timeout", "--interrupts", "bound")(run)),
+        Row("less when bound (roughly)", 40, "ns", lambda run: invalid("timeout")(run) - invalid("timeout", "--interrupts", "bound")(run), null=0),
     ], ("The model has no cache miss in the driver itself, so binding saves nothing there: the paper assumes one.",)),
     Table("IV-B3, Fig. 5 and 6: half round trip of 0 B", [
-        Row("disabled (about)", 10, "us", us(*pingpong("--strategy", "off"))),
+        Row("disabled (about)", 10, "us", us(*pingpong("--strategy", "off")), null=75),
         Row("75 us", 75, "us", us(*pingpong("--strategy", "timeout"))),
-        Row("Open-MX over disabled", 1, "", over(us(*pingpong("--strategy", "openmx")), us(*pingpong("--strategy", "off")))),
+        Row("Open-MX over disabled", 1, "", over(us(*pingpong("--strategy", "openmx")), us(*pingpong("--strategy", "off"))), null=1),
         Row("adaptive", None, "us", us(*pingpong("--strategy", "adaptive"))),
     ], ("In the model the delay begins with the frame that waits, so the rest of the path adds to the 75 us. The text says that the host \"has to wait for the whole "
         "coalescing delay\", and gives 75 us for the sum; the journal gives 70 us (below), less than the delay alone.",
@@ -99,12 +99,12 @@ COALESCING = (
         "last. Of the paper's curves the text says only that Open-MX is as good as the better one.")),
     Table("Table I: messages received per second", [
         Row(f"{name}, {STRATEGIES[s]}", RATES[size][i], "1/s", rate(*table_stream(size, s)),
-            use=FITTED if (size, s) in FITTED_RATES else CHOSEN if s == "off" else "")
-        for size, name in ((0, "0 B"), (32 * KIB, "32 KiB"), (MIB, "1 MiB")) for i, s in enumerate(STRATEGIES)
+            use=FITTED if (size, s) in FITTED_RATES else CHOSEN if s == "off" else "", null=RATES[size][0] if i > 0 else None, of=of)
+        for size, name, of in ((0, "0 B", SHORT), (32 * KIB, "32 KiB", MEDIUM), (MIB, "1 MiB", LARGE_MESSAGES)) for i, s in enumerate(STRATEGIES)
     ] + [Row(f"{name}, adaptive", None, "1/s", rate(*table_stream(size, "adaptive"))) for size, name in ((0, "0 B"), (MIB, "1 MiB"))] + [
-        Row("0 B, frames that are no messages (up to)", 20, "%", other_frames, use=CHOSEN),
+        Row("0 B, frames that are no messages (up to)", 20, "%", other_frames, use=CHOSEN, of=COUNTS),
         Row("0 B, Stream: interrupts of Open-MX over its own", 2, "times", over(
-            per_message("interrupts", *table_stream(0, "openmx")), per_message("interrupts", *table_stream(0, "stream")))),
+            per_message("interrupts", *table_stream(0, "openmx")), per_message("interrupts", *table_stream(0, "stream"))), null=1, of=COUNTS),
     ], ("Disabled: these figures, among others, decided that an interrupt hands over one frame, and when the next one comes (beginning of this document). So they are no predictions, "
         "whether they fit or not.",
         "0 B, frames that are no messages: how many messages are acknowledged at once was taken because it fits this figure.",
@@ -114,10 +114,10 @@ COALESCING = (
         "merge, so the marks cost nothing once the receiver is busy, and Stream finds little to postpone: the paper's factor of 2 is not reproduced.")),
     Table("Table II: one message of 234 kB", [
         row for s, (time, count) in LARGES.items() for row in (
-            Row(f"time, {STRATEGIES[s]}", time, "us", us(*large("--strategy", s)), use=CHOSEN if s == "off" else ""),
-            Row(f"interrupts, {STRATEGIES[s]}", count, "", per_message("interrupts", *large("--strategy", s))))
-    ] + [Row("frames", 162, "", per_message("frames", *large("--strategy", "openmx")), use=CHOSEN)] + [
-        Row(f"longer without mark on {kind}", value, "us", without_mark(kind)) for kind, value in UNMARKED.items()],
+            Row(f"time, {STRATEGIES[s]}", time, "us", us(*large("--strategy", s)), use=CHOSEN if s == "off" else "", null=LARGES["timeout"][0] if s != "timeout" else None),
+            Row(f"interrupts, {STRATEGIES[s]}", count, "", per_message("interrupts", *large("--strategy", s)), null=LARGES["timeout"][1] if s != "timeout" else None, of=COUNTS))
+    ] + [Row("frames", 162, "", per_message("frames", *large("--strategy", "openmx")), use=CHOSEN, of=COUNTS)] + [
+        Row(f"longer without mark on {kind}", value, "us", without_mark(kind), null=0) for kind, value in UNMARKED.items()],
         ("The paper says 234 KiB and five requests of 32 replies; 234 KiB need 164 replies of 1468 bytes and six requests, 234 kB need 160. We take 234 kB, by the 162 frames.",
          "Interrupts, disabled: the model has one for each frame, as IV-B2 (\"always raising an interrupt\") and Table V say, whose 496k are 45k an iteration of IS class B, of 48k "
          "frames. Here the paper counted 92.4 for 162 frames, and does not say why.",
@@ -127,20 +127,20 @@ COALESCING = (
          "Of the mark on notify the paper says that it \"does not appear critical\", without a figure.",
          "An unmarked rendezvous, or first request, costs the whole delay in the model, because no other frame arrives meanwhile that would raise an interrupt. The paper lost 20 and 5 "
          "us. For requests it gives the reason: three others are in flight. That holds for all but the first. It does not say what woke the host for the first request or for the rendezvous.",
-         "Interrupts by default: of 75 us each, the paper's time has room for 10. It supposes that coalescing \"may sometimes miss packets and thus need another additional interrupt\".")),
+         "Interrupts by default: of 75 us each, the paper's time has room for 10. It supposes that coalescing \"may sometimes miss packets and thus need another additional interrupt\"."), of=LARGE_MESSAGES),
     Table("Table III: half round trip of 32 KiB, the mark on an earlier fragment", [
-        Row(f"{STRATEGIES[s]}, {'correct order' if moved == 0 else f'degree {moved}'}", DISORDER[s][i], "us", us(*disorder(s, moved)), use=CHOSEN if moved else FITTED)
+        Row(f"{STRATEGIES[s]}, {'correct order' if moved == 0 else f'degree {moved}'}", DISORDER[s][i], "us", us(*disorder(s, moved)), use=CHOSEN if moved else FITTED, null=DISORDER[s][0] if moved else None)
         for s in DISORDER for i, moved in enumerate((0, 1, 3))] + [
         Row(f"IV-C4: successes of Stream, degree {moved}", value, "%", saved_by_stream(moved), counted=False) for moved, value in ((1, 30), (3, 15))],
         ("Degrees 1 and 3 decided that frames after an interrupt wait for the next one (`poll_on`).",
          "IV-C4: the paper's 30 and 15 % are the share of the cost of degrees 1 and 3 that Stream saves, so they repeat the figures above.",
          "Stream saves nothing here: the sender of the model needs longer for a fragment than a DMA takes, so no other fragment is pending when the marked one is in memory. The paper's "
-         "fragments must sometimes have come in bunches.")),
+         "fragments must sometimes have come in bunches."), of=MEDIUM),
     Table("Table V: interrupts of IS on 16 processes, both hosts", list(interrupt_rows()),
           (f"An iteration of the model times {IS_ROUNDS + 1}: IS has {IS_ROUNDS} and one that is not timed. Class B: a sort of as many keys, class C: messages of the sizes that keys need (below).",
            "Disabled: the paper counted an interrupt for each frame, and the same number of frames. These figures, among others, decided the former, so they are no predictions.",
            "All others: sixteen processes keep the one queue of a host full, and a handler of the model continues until it has processed all that its interrupt announced, up to a full "
            "ring of frames. So the model raises very few interrupts. The paper's default has 24 frames an interrupt, as many as arrive in 75 us: its handlers kept up, or stopped sooner. "
-           "The text says (V) that NAPI gives a driver a polling budget, but not which; so the ratios (22 times, 16 to 21 % more) are not reproduced either; for class B even the sign differs.")),
+           "The text says (V) that NAPI gives a driver a polling budget, but not which; so the ratios (22 times, 16 to 21 % more) are not reproduced either; for class B even the sign differs."), of=COUNTS),
     COALESCING_KERNELS,
 )

@@ -63,7 +63,7 @@ def coalescing_rows():
     for name, (default_s, *others) in COALESCING_SECONDS.items():
         yield default_row(name, "default", default_s, default)
         for strategy, text, seconds in zip(("off", "openmx", "stream"), ("disabled", "Open-MX", "Stream"), others):
-            yield Row(f"{name}.16, {text}", seconds / default_s, "", ratio(name, default_s, default, ("--strategy", strategy)), digits=3)
+            yield Row(f"{name}.16, {text}", seconds / default_s, "", ratio(name, default_s, default, ("--strategy", strategy)), digits=3, null=1)
         yield Row(f"{name}.16, default: share that communicates", None, "%", share(name, default_s, default))
 
 
@@ -72,7 +72,7 @@ def multiqueue_rows():
     for name, (default_s, *others) in MULTIQUEUE_SECONDS.items():
         yield default_row(name, "round robin", default_s, default)
         for way, text, seconds in zip(("bound", "queues"), ("one core", "several queues"), others):
-            yield Row(f"{name}.16, {text}", seconds / default_s, "", ratio(name, default_s, default, (*WAYS[way], *MULTIQUEUE)), digits=3)
+            yield Row(f"{name}.16, {text}", seconds / default_s, "", ratio(name, default_s, default, (*WAYS[way], *MULTIQUEUE)), digits=3, null=1)
         yield Row(f"{name}.16, round robin: share that communicates", None, "%", share(name, default_s, default))
     default_s, _, queues_s = MULTIQUEUE_SECONDS["is.C"]
     yield Row("is.C.16, several queues, full rings lose frames", queues_s / default_s, "",

@@ -5,7 +5,7 @@ Their text only announces a study of interrupt coalescing. The latencies of Tabl
 delay, so coalescing was disabled there. Nothing says that it was enabled for the other tables, so it is disabled in all.
 """
 from papers_kernels import IS_ROUNDS, MULTIQUEUE_KERNELS, sort
-from papers_rows import CHOSEN, EIGHT, FITTED, KIB, LOSS, MIB, MX_WIRE, Row, TUNED, Table, WAYS, as_gain, copied, mib_per_s, over, pingpong, us
+from papers_rows import CHOSEN, COUNTS, EIGHT, FITTED, KIB, LARGE, LOSS, MIB, MX_WIRE, Row, SEVERAL, TUNED, Table, WAYS, as_gain, copied, mib_per_s, over, pingpong, us
 
 OFF, DELAYED = ("--strategy", "off"), ("--strategy", "timeout")
 PLACES = {"SC": 0, "S$": 2, "SP": 4, "OP": 1}  # cores by their distance from core 0
@@ -21,11 +21,12 @@ FITTED_TO = {("0 B", "RR", ""), ("0 B", "bound", "SC"), ("0 B", "bound", "S$"), 
 def binding_row(metric, way, place, published):
     arguments = ["--mpi", *OFF, *WAYS[way], "--cores", PLACES.get(place, 0), *MX_WIRE]
     name = {"RR": "round robin", "bound": f"one interrupt, {place}", "queues": f"several queues, {place}"}[way]
+    null = BINDING[metric][0] if place else None
     if metric == "0 B":
-        return Row(f"{metric}: {name}", published, "us", us(*pingpong(*arguments)), use=FITTED if (metric, way, place) in FITTED_TO else "")
+        return Row(f"{metric}: {name}", published, "us", us(*pingpong(*arguments)), use=FITTED if (metric, way, place) in FITTED_TO else "", null=null)
     if "I/OAT" in metric:
         arguments += ["--copies", "engine"]
-    return Row(f"{metric}: {name}", published, "MiB/s", mib_per_s(4 * MIB, "--iterations", 3, *arguments), use=CHOSEN)
+    return Row(f"{metric}: {name}", published, "MiB/s", mib_per_s(4 * MIB, "--iterations", 3, *arguments), use=CHOSEN, null=null, of=LARGE)
 
 
 def binding_rows():
@@ -105,7 +106,7 @@ MULTIQUEUE = (
            "4 MB, I/OAT, several queues: the paper loses 9 % by \"more work in the NIC\", without a figure of what the NIC does else; here it is latency, fitted to 0 B, so it costs no throughput.")),
     Table("4.3: only one process on each host, so that other cores sleep", [
         Row("0 B, round robin (15 to 20)", 17.5, "us", us(*pingpong(*SLEEPING)), use=FITTED),
-        Row("4 MB, throughput of the former (less by roughly 20 %)", 0.8, "", asleep_over_awake),
+        Row("4 MB, throughput of the former (less by roughly 20 %)", 0.8, "", asleep_over_awake, null=1, gain=True, of=LARGE),
         as_gain(-20, "the same, gain", asleep_over_awake),
     ], ("In the model each interrupt of a stream wakes its core once the handler before it is done, and eight cores take turns, so sleep costs twice what it cost the paper. If a core woke while another one's handler "
         "works, sleep would cost a stream nothing, against [C] Fig. 4; the text does not say how much of it overlaps.",)),
@@ -113,28 +114,28 @@ MULTIQUEUE = (
           ("The papers counted all accesses to L2 caches. The model counts the lines of which it knows: the driver's state, events, and copied data. So levels differ, and only changes "
            "between columns can be compared. No error is counted.",
            "On the same core both agree that misses fall for short messages. On S$ they do not: the paper's kernel misses stay (0 B, 128 B) or rise (1 MB), the model's vanish. For 32 kB the model's user misses "
-           "halve, where the paper's rise; for 1 MB the paper's hardly fall on the same core, and the model's vanish.",)),
+           "halve, where the paper's rise; for 1 MB the paper's hardly fall on the same core, and the model's vanish.",), of=COUNTS),
     Table("4.5, Fig. 5: Alltoall of 16 processes", [
-        Row("several queues over round robin, mean of all sizes", 1.3, "", alltoall_gain(*OFF)),
+        Row("several queues over round robin, mean of all sizes", 1.3, "", alltoall_gain(*OFF), null=1, gain=True),
         Row("the same, coalescing by default", 1.3, "", alltoall_gain(*DELAYED), counted=False),
     ], ("In the model one queue is served by one core at a time, which also sends what the frames request. That core is the limit. Eight queues are served by eight cores, up to the cable's rate. "
         "The paper gained less. What eight cores share and the model does not have are the memory bus, of which [J] 5.6 says that contention may cost a factor of 4, without any rate, and the queue to send, "
         "which stayed one (Euro-Par, 6).",
         ALLTOALL_ORDER,
-        "Figure 5 itself is relative to native MX, which this model does not have; the papers' text gives no times.")),
+        "Figure 5 itself is relative to native MX, which this model does not have; the papers' text gives no times."), of=SEVERAL),
     Table("Table III: IS class B, ten iterations", [
-        Row(name, seconds, "s", is_seconds(way, *OFF)) for way, (name, seconds) in IS_SECONDS.items()] + [
+        Row(name, seconds, "s", is_seconds(way, *OFF), null=IS_SECONDS["RR"][1] if way != "RR" else None) for way, (name, seconds) in IS_SECONDS.items()] + [
         Row(f"{name}, {what}", seconds, "s", is_seconds(way, *more), counted=False)
         for what, more in ASSUMPTIONS.items() for way, (name, seconds) in IS_SECONDS.items()] + [
         Row("round robin over several queues (their 8.5 is neither column's)", 11.84 / 1.25, "", over(is_seconds("RR", *OFF), is_seconds("queues", *OFF)), counted=False),
         Row("the same, full rings lose frames", 11.84 / 1.25, "", over(is_seconds("RR", *OFF, *LOSS), is_seconds("queues", *OFF, *LOSS)), counted=False),
-        Row("4.6: cache miss rate, round robin over several queues (about)", 11, "times", over(is_misses("RR"), is_misses("queues"))),
+        Row("4.6: cache miss rate, round robin over several queues (about)", 11, "times", over(is_misses("RR"), is_misses("queues")), null=1, of=COUNTS),
     ], ("The paper wonders at its own figure: \"likely also caused by poor performance of the initial single-queue model because of very poor cache efficiency\". With the moved lines that Table I "
         "gives, the model has nothing that would cost ten seconds.",
         "One guess fits: eight processes with four requested blocks each fill the ring of the only queue, which loses frames if the cable has no flow control, and the original asks again after a "
         "second; the paper's round robin takes 1.06 s an iteration longer than several queues. Eight queues have eight rings, and lose nothing. The text tells neither flow control nor the rings' size (1024 "
         "descriptors are assumed), so those rows are not counted.",
         "Several queues: computing is fitted to another figure (`key_ns`), and there is one run of one iteration, times ten. The paper's 1.25 s contain all that computes besides ranking.",
-        "Cache misses: see Table II; of what the model counts, copies are most, which no steering spares.")),
+        "Cache misses: see Table II; of what the model counts, copies are most, which no steering spares."), of=SEVERAL),
     MULTIQUEUE_KERNELS,
 )

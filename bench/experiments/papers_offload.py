@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """[I], the paper on copy offload, and [J], the journal: their figures, and the experiments that reproduce them."""
-from papers_rows import EIGHT, FITTED, KIB, MIB, MX_WIRE, Row, TUNED, Table, as_gain, copied, mean, mib_per_s, over, pingpong, us
+from papers_rows import COUNTS, EIGHT, FITTED, KIB, LARGE, MEDIUM, MIB, MX_WIRE, Row, SEVERAL, SHORT, TUNED, Table, as_gain, copied, mean, mib_per_s, over, pingpong, us
 
 UNTUNED = ("--strategy", "timeout", "--sleep")
 JUMBO, PLAIN = ("--mtu", "9000"), ("--mtu", "1500")
@@ -38,6 +38,36 @@ def early(how, size=4 * MIB, *more):
     return copied(how, size, *TUNED, *EARLY, *more)
 
 
+def by_default_rows():
+    """Returns the ping-pong's figures of 4 MB with the NIC's default coalescing: [I] does not say which it had."""
+    for what, published, how in (("copied by the processor", 800, "processor"), ("by I/OAT", 1114, "engine"), ("not copied", 1186, "ignored")):
+        yield Row(f"4 MB, {what}, coalescing by default", published, "MiB/s", copied(how, 4 * MIB, *UNTUNED, *EARLY), counted=False)
+
+
+FRAMES_4K = ("--mtu", 4160)  # data of 4 kB in frames of our own format: blocks of 32
+
+
+def deeper_gain(*settings):
+    """Returns the gain of blocks of 32 frames over MX's 8, of frames of 4 kB."""
+    return over(copied("engine", 4 * MIB, *JOURNAL, *settings, *FRAMES_4K), copied("engine", 4 * MIB, *JOURNAL, *settings, *MX_WIRE))
+
+
+def larger_gain(*settings):
+    """Returns the gain of frames of 9000 B over frames of 4 kB, of blocks of 32."""
+    return over(copied("engine", 4 * MIB, *JOURNAL, *settings, *JUMBO), copied("engine", 4 * MIB, *JOURNAL, *settings, *FRAMES_4K))
+
+
+def medium_us(how):
+    return us(*pingpong("--size", 32 * KIB, *TUNED, *EARLY, "--copies", how))
+
+
+def pinning_ns(run):
+    """Returns how long it may take to pin a page on both sides until avoiding that saves as much as the engine."""
+    saved = us(*pingpong("--size", 4 * MIB, "--iterations", 3, *TUNED, *EARLY, "--mpi", "--copies", "processor"))(run) - us(
+        *pingpong("--size", 4 * MIB, "--iterations", 3, *TUNED, *EARLY, "--mpi", "--copies", "engine"))(run)
+    return saved * 1e3 / (2 * 4 * MIB / 4096)
+
+
 def offload_gain(*settings):
     return over(copied("engine", 4 * MIB, *JOURNAL, *settings), copied("processor", 4 * MIB, *JOURNAL, *settings))
 
@@ -69,36 +99,37 @@ def table2_rows():
             ("MTU 9000", 24.3, 10.6, UNTUNED, UNTUNED, MX_WIRE), ("MTU 9000, tuned", 32.2, 57.2, TUNED, tuned16, MX_WIRE),
             ("MTU 1500", 10.4, 7.6, UNTUNED, UNTUNED, MX_WIRE_PLAIN), ("MTU 1500, tuned", 0.7, 5.6, TUNED, tuned16, MX_WIRE_PLAIN)):
         gain, gain16 = offload_gain(*settings, *wire), alltoall_gain(MIB, EIGHT[1:], *JOURNAL, *settings16, *wire)
-        yield Row(f"{name}, Pingpong", 1 + percent / 100, "", gain, digits=3)
+        yield Row(f"{name}, Pingpong", 1 + percent / 100, "", gain, digits=3, null=1, gain=True)
         yield as_gain(percent, f"{name}, Pingpong, gain", gain)
-        yield Row(f"{name}, Alltoall of 16", 1 + percent16 / 100, "", gain16, digits=3)
+        yield Row(f"{name}, Alltoall of 16", 1 + percent16 / 100, "", gain16, digits=3, null=1, gain=True, of=SEVERAL)
         yield as_gain(percent16, f"{name}, Alltoall of 16, gain", gain16)
 
 
 OFFLOAD = (
     Table("[I] Fig. 3 and 8, [J] Fig. 10: throughput of a ping-pong", [
-        Row("4 MB, copied by the processor", 800, "MiB/s", early("processor")),
+        Row("4 MB, copied by the processor", 800, "MiB/s", early("processor"), choice=True),
         Row("the same, II-B (at most 7 Gb/s)", 7, "Gb/s", lambda run: early("processor")(run) * MIB * 8 / 1e9, bound="<"),
-        Row("4 MB, by I/OAT", 1114, "MiB/s", early("engine")),
-        Row("4 MB, not copied (line rate)", 1186, "MiB/s", early("ignored")),
+        Row("4 MB, by I/OAT", 1114, "MiB/s", early("engine"), null=800, choice=True),
+        Row("4 MB, not copied (line rate)", 1186, "MiB/s", early("ignored"), null=800, choice=True),
         Row("IV-B: I/OAT over processor, 64 kB to 4 MB, most (up to 50 %)", 1.5, "", lambda run: max(
-            [over(early("engine", size), early("processor", size))(run) for size in LARGE_SIZES])),
-        Row("256 kB, I/OAT over not copied (up to 26 % less)", 0.74, "", over(early("engine", 256_000), early("ignored", 256_000))),
+            [over(early("engine", size), early("processor", size))(run) for size in LARGE_SIZES]), null=1, gain=True, choice=True),
+        Row("256 kB, I/OAT over not copied (up to 26 % less)", 0.74, "", over(early("engine", 256_000), early("ignored", 256_000)), null=1, gain=True, choice=True),
         Row("256 kB, I/OAT over processor (more than 20 % more)", 1.2, "", over(early("engine", 256_000), early("processor", 256_000)), bound=">"),
+        *by_default_rows(),
     ], ("Two blocks of eight frames are requested at a time, as [I] says in its footnote 3 ([J]: four, its footnote 1).",
         "256 kB, I/OAT over not copied: the paper blames \"management cost\" and \"raw copy performance not totally exploited\". What it gives of them (350 ns for a descriptor, one or two for a page, "
-        "completion for nothing) is hidden behind a cable that needs 3.4 us for a frame. A quarter of the time of 256 kB is 55 us, which nothing in the text accounts for.")),
+        "completion for nothing) is hidden behind a cable that needs 3.4 us for a frame. A quarter of the time of 256 kB is 55 us, which nothing in the text accounts for."), of=LARGE),
     Table("[I] Fig. 9, [J] Fig. 11: the receiver's processor, a stream of synchronous messages", [
-        Row("32 kB, processor", 50, "%", synchronous("processor", 32 * KIB + 4)),
-        Row("32 kB, I/OAT", 42, "%", synchronous("engine", 32 * KIB + 4)),
-        Row("4 MB, processor", 95, "%", synchronous("processor", 4 * MIB)),
-        Row("4 MB, I/OAT", 60, "%", synchronous("engine", 4 * MIB)),
-        Row("[J] 5.3: idle during communication, processor, mean of sizes", 28, "%", available("processor")),
-        Row("[J] 5.3: idle during communication, I/OAT, mean of sizes", 48, "%", available("engine")),
+        Row("32 kB, processor", 50, "%", synchronous("processor", 32 * KIB + 4), use=FITTED),
+        Row("32 kB, I/OAT", 42, "%", synchronous("engine", 32 * KIB + 4), use=FITTED, null=50),
+        Row("4 MB, processor", 95, "%", synchronous("processor", 4 * MIB), use=FITTED),
+        Row("4 MB, I/OAT", 60, "%", synchronous("engine", 4 * MIB), use=FITTED, null=95),
+        Row("[J] 5.3: idle during communication, processor, mean of sizes", 28, "%", available("processor"), use=FITTED),
+        Row("[J] 5.3: idle during communication, I/OAT, mean of sizes", 48, "%", available("engine"), use=FITTED, null=28),
         Row("[J] 5.3: time, I/OAT over processor, mean of sizes (less by a third)", 2 / 3, "", mean(
-            [over(us(*received("engine", size)), us(*received("processor", size))) for size in BUSY_SIZES])),
+            [over(us(*received("engine", size)), us(*received("processor", size))) for size in BUSY_SIZES]), null=1, gain=True, of=LARGE, choice=True),
         Row("[J] 5.3: idle time of a message, I/OAT over processor, mean of sizes", 1.1, "", mean(
-            [over(idle_us("engine", size), idle_us("processor", size)) for size in BUSY_SIZES])),
+            [over(idle_us("engine", size), idle_us("processor", size)) for size in BUSY_SIZES]), use=FITTED, null=1),
     ], ("4 MB: the two figures of the paper do not agree on what a frame costs. 95 % at 800 MiB/s are 4.6 us a frame of 4 kB, of which the copy at 1.5 GiB/s is 2.5 us, so 2.1 us are left for the "
         "driver, as much as in [C]. 60 % at 1114 MiB/s are 2.1 us, of which descriptors are 0.5 us, so 1.6 us are left. The paper says that copies by I/OAT spare the cache, "
         "and gives no figure; in the model the driver needs the same time with both.",
@@ -107,30 +138,32 @@ OFFLOAD = (
         "offloads all that go by rendezvous.",
         "[J] 5.3: the text does not name the sizes of its averages; ours are 32 kB to 4 MB, doubling. Its figures follow from each other: 48 % of two thirds are a tenth more than 28 % "
         "of the whole. The "
-        "model's processor is busier in each, by what the two notes above say, and what little it idles without the engine makes the last ratio large.")),
+        "model's processor is busier in each, by what the two notes above say, and what little it idles without the engine makes the last ratio large."), of=COUNTS),
     Table("[I] Fig. 11 and 12, [J] 5.2 and 5.5: IMB", [
-        Row("0 B, tuned, MTU 9000", 7.3, "us", us(*pingpong(*JOURNAL, *TUNED, *JUMBO)), use=FITTED),
-        Row("0 B, not tuned, MTU 9000", 70, "us", us(*pingpong(*JOURNAL, *UNTUNED, *JUMBO))),
-        Row("5.5: 0 B, tuned, the peer has native MX", 4.6, "us", half_native(*TUNED), use=FITTED),
+        Row("0 B, tuned, MTU 9000", 7.3, "us", us(*pingpong(*JOURNAL, *TUNED, *JUMBO)), use=FITTED, null=70, of=SHORT),
+        Row("0 B, not tuned, MTU 9000", 70, "us", us(*pingpong(*JOURNAL, *UNTUNED, *JUMBO)), of=SHORT),
+        Row("5.5: 0 B, tuned, the peer has native MX", 4.6, "us", half_native(*TUNED), use=FITTED, null=38, of=SHORT),
         Row("5.5: 0 B, not tuned, the peer has native MX", 38, "us", half_native(*UNTUNED), counted=False),
-        Row("5.2: 4 MB, tuned over not tuned (up to)", 2, "", over(copied("engine", 4 * MIB, *JOURNAL, *TUNED, *MX_WIRE), copied("engine", 4 * MIB, *JOURNAL, *UNTUNED, *MX_WIRE))),
-        Row("I/OAT over processor, 128 kB to 4 MB, mean", 1.3, "", mean_gain),
+        Row("5.2: 4 MB, tuned over not tuned (up to)", 2, "", over(copied("engine", 4 * MIB, *JOURNAL, *TUNED, *MX_WIRE), copied("engine", 4 * MIB, *JOURNAL, *UNTUNED, *MX_WIRE)), null=1, gain=True),
+        Row("I/OAT over processor, 128 kB to 4 MB, mean", 1.3, "", mean_gain, null=1, gain=True, choice=True),
         as_gain(30, "the same, gain", mean_gain),
-        Row("Fig. 12: 128 kB, I/OAT over processor", 1.24, "", mean([operations_gain(128 * KIB, (0,)), operations_gain(128 * KIB, (0, 2))])),
-        Row("Fig. 12: 4 MB, 1 process a host", 1.32, "", operations_gain(4 * MIB, (0,))),
-        Row("Fig. 12: 4 MB, 2 processes a host", 1.41, "", operations_gain(4 * MIB, (0, 2))),
+        Row("Fig. 11: pinning of a page by which a registration cache saves as much as I/OAT, 4 MB", None, "ns", pinning_ns),
+        Row("IV-C: time of 32 kB, fragments copied by I/OAT over processor (degradation)", 1, "", over(medium_us("all"), medium_us("processor")), bound=">", of=MEDIUM, choice=True, digits=3),
+        Row("Fig. 12: 128 kB, I/OAT over processor", 1.24, "", mean([operations_gain(128 * KIB, (0,)), operations_gain(128 * KIB, (0, 2))]), null=1, gain=True, choice=True),
+        Row("Fig. 12: 4 MB, 1 process a host", 1.32, "", operations_gain(4 * MIB, (0,)), null=1, gain=True, choice=True),
+        Row("Fig. 12: 4 MB, 2 processes a host", 1.41, "", operations_gain(4 * MIB, (0, 2)), null=1, gain=True, choice=True, of=SEVERAL),
     ], ("The journal uses Open MPI's MTL, which its footnote 3 calls faster because Open-MX does the matching. With the 2 us of MPI in [Q], which used an older Open MPI, the model has 2 us more; so MPI is left "
         "out (`mpi_ns=0` for all of [J]), which 7.3 us decided.",
         "Not tuned: as [C] IV-B3; the delay begins with the frame, and cores sleep. The journal does not say which delay its driver had.",
         "5.5: \"the average of the latencies of MX and Open-MX\", so ours with the 2 us that [J] 3.2 gives for MX. They have the 7.3 us, which are fitted, and the 70 us in other words.",
-        "Fig. 12 is a mean of all IMB operations, ours one of Pingpong and Alltoall. The paper's 41 % contain that the engine also copies between processes of a host, which the model's does not.")),
+        "Fig. 12 is a mean of all IMB operations, ours one of Pingpong and Alltoall. The paper's 41 % contain that the engine also copies between processes of a host, which the model's does not."), of=LARGE),
     Table("[J] Table 2, Fig. 12: MTU; 4 MB with I/OAT over without", [
         *table2_rows(),
-        Row("MTU 9000 over 1500, tuned, I/OAT", 2, "", over(copied("engine", 4 * MIB, *JOURNAL, *TUNED, *MX_WIRE), copied("engine", 4 * MIB, *JOURNAL, *TUNED, *MX_WIRE_PLAIN))),
+        Row("MTU 9000 over 1500, tuned, I/OAT", 2, "", over(copied("engine", 4 * MIB, *JOURNAL, *TUNED, *MX_WIRE), copied("engine", 4 * MIB, *JOURNAL, *TUNED, *MX_WIRE_PLAIN)), null=1, gain=True),
         Row("MTU 9000 over 1500, tuned, I/OAT, frames as large as the MTU", 2, "", over(
             copied("engine", 4 * MIB, *JOURNAL, *TUNED, *JUMBO), copied("engine", 4 * MIB, *JOURNAL, *TUNED, *PLAIN)), counted=False),
         Row("5.4: 1 Gb/s, MTU 9000 over 1500 (3 %)", 1.03, "", over(copied("processor", 4 * MIB, *JOURNAL, *UNTUNED, *MX_WIRE, *GIGABIT),
-                                                                 copied("processor", 4 * MIB, *JOURNAL, *UNTUNED, *MX_WIRE_PLAIN, *GIGABIT)), digits=3),
+                                                                 copied("processor", 4 * MIB, *JOURNAL, *UNTUNED, *MX_WIRE_PLAIN, *GIGABIT)), digits=3, null=1, gain=True),
     ], ("Four blocks of eight packets are requested at a time, as the journal says in its footnote 1. Frames are MX's, powers of two up to 4 kB: only 5.5 turns to larger ones, \"now\". "
         "So MTU 1500 means 1 kB of data, "
         "and \"is only interesting when the incoming packets are larger than 1 kB\" explains why I/OAT gains nothing there.",
@@ -138,5 +171,12 @@ OFFLOAD = (
         "Alltoall of 16, MTU 9000: the model gains as much tuned as not, for its one queue is what is full; the paper gained a tenth where it was not tuned and more than half where it was. Its text does not say why.",
         "MTU 9000 over 1500: the model's time to send a frame was fitted to [C], where 1 MiB went at 452 MiB/s by frames of 1500 bytes. Half of the journal's 10 Gb/s by smaller frames are more "
         "than that; its version was a later one.",
-        "The papers' own figures for MTU 1500 do not fit together: more than ten percent where it was not tuned, none where it was.")),
+        "The papers' own figures for MTU 1500 do not fit together: more than ten percent where it was not tuned, none where it was."), of=LARGE),
+    Table("[J] Fig. 14: larger packets and larger blocks, 4 MB with I/OAT", [
+        Row("frames of 9000 B over 4 kB, tuned (improves significantly)", 1, "", larger_gain(*TUNED), bound=">", digits=3),
+        Row("frames of 9000 B over 4 kB, not tuned (improves significantly)", 1, "", larger_gain(*UNTUNED), bound=">", digits=3),
+        Row("blocks of 32 over 8 frames, not tuned (helps dramatically)", 1, "", deeper_gain(*UNTUNED), bound=">", digits=3),
+        Row("blocks of 32 over 8 frames, tuned", None, "", deeper_gain(*TUNED), digits=3),
+        Row("the gain of larger blocks, not tuned over tuned (tuned is not as significantly improved)", 1, "", over(deeper_gain(*UNTUNED), deeper_gain(*TUNED)), bound=">", digits=3),
+    ], (), of=LARGE),
 )

@@ -16,6 +16,9 @@ TUNED = ("--strategy", "off", "--interrupts", "bound", "--cores", 2)
 FITTED = "fitted"  # a parameter was fitted to this figure
 CHOSEN = "used to choose"  # the figure decided what the text leaves open
 USES = ("", FITTED, CHOSEN)
+CHOICE = "a choice"  # a prediction of an experiment whose setting the text leaves open
+SHORT, MEDIUM, LARGE, SEVERAL, COUNTS = "short messages", "medium messages", "large messages", "several processes", "counts and loads"
+CLASSES = (SHORT, MEDIUM, LARGE, SEVERAL, COUNTS)
 
 
 @dataclass
@@ -29,6 +32,10 @@ class Row:
     alike: bool = True  # False: the two count different things, so there is no error
     counted: bool = True  # False: it repeats the row above
     digits: Optional[int] = None  # decimals; None: three significant figures
+    null: Optional[float] = None  # the paper's figure if nothing changed; None: the paper has none to compare with
+    gain: bool = False  # the figure is a ratio, which can be compared as a gain, too
+    choice: bool = False
+    of: str = ""  # one of CLASSES; empty: that of the table
 
 
 @dataclass
@@ -36,12 +43,21 @@ class Table:
     title: str
     rows: list
     notes: tuple = ()  # sentences; they explain known deviations
-    apart: bool = False  # counted apart in the summary
+    apart: bool = False  # not in the summary
+    of: str = SHORT  # one of CLASSES
 
 
 def is_prediction(row):
     """Returns whether the figure counts: published, of the same kind, and not used for the model."""
     return row.published is not None and row.counted and row.alike and not row.bound and not row.use
+
+
+def class_of(one, row):
+    return row.of or one.of
+
+
+def is_ratio(row):
+    return row.gain and row.published not in (None, 1)
 
 
 def pingpong(*arguments):
@@ -79,7 +95,7 @@ def mib_per_s(size, *arguments):
 
 def as_gain(published, what, ratio):
     """Makes a row for a ratio as the paper writes it, in percent. Its error is shown but not counted again."""
-    return Row(what, published, "%", lambda run: (ratio(run) - 1) * 100, counted=False)
+    return Row(what, published, "%", lambda run: (ratio(run) - 1) * 100, counted=False, null=0)
 
 
 def copied(how, size=4 * MIB, *more):

@@ -173,19 +173,30 @@ double Host::driver_ns(std::uint32_t frame, std::uint32_t core) {
   // A copy reads and writes memory that no cache holds.
   kernel_lines.lines += static_cast<std::uint64_t>(2 * bytes / kLine);
   if (reply && setup_.copies == Copies::ignored) return ns;
-  const bool offloaded = reply && setup_.copies == Copies::engine && bytes >= parameters_.engine_frame_least;
-  if (!offloaded) {
+  if (!by_engine(reply, bytes)) {
     kernel_lines.moved += static_cast<std::uint64_t>(2 * bytes / kLine);
     return ns + bus_.copy(bytes, time_of(bytes, parameters_.memcpy_rate));
   }
   // The copy engine's accesses do not count.
   kernel_lines.lines -= static_cast<std::uint64_t>(2 * bytes / kLine);
+  ns += engine_copy_ns(bytes);
+  // Each fragment of a medium message is reported to the library, so the driver waits for its copy.
+  return reply ? ns : ns + engine_wait_ns();
+}
+
+bool Host::by_engine(bool reply, double bytes) const {
+  const bool offloads = setup_.copies == Copies::all || (reply && setup_.copies == Copies::engine);
+  return offloads && bytes >= parameters_.engine_frame_least;
+}
+
+// Hands a copy to the engine. Returns the time that this takes.
+double Host::engine_copy_ns(double bytes) {
   // The frame's buffer and the destination begin at different offsets in their pages.
   const double chunks = std::ceil(bytes / parameters_.engine_chunk) + parameters_.engine_split;
   const TimeNs start = std::max(engine_free_, scheduler_.now());
   engine_free_ = start + static_cast<TimeNs>(bus_.carry(2 * parameters_.engine_rate,
                                                         time_of(bytes, parameters_.engine_rate), start));
-  return ns + chunks * parameters_.engine_submit_ns;
+  return chunks * parameters_.engine_submit_ns;
 }
 
 void Host::deliver(std::uint32_t frame, std::uint32_t core) {
@@ -220,7 +231,8 @@ void Host::event(Process& process, std::uint32_t core, std::uint32_t frame) {
          if (f.type() != wire::PacketType::medium) return ns;
          const auto bytes = static_cast<double>(payload(f, kMediumHeader));
          user_lines.lines += static_cast<std::uint64_t>(2 * bytes / kLine);
-         const bool near = distance(core, process.core_) <= Distance::shared;
+         // The copies of the engine are in no cache.
+         const bool near = distance(core, process.core_) <= Distance::shared && !by_engine(false, bytes);
          user_lines.moved += static_cast<std::uint64_t>((near ? 1 : 2) * bytes / kLine);
          if (near) return ns + time_of(bytes, parameters_.memcpy_cached_rate);
          return ns + bus_.copy(bytes, time_of(bytes, parameters_.memcpy_rate));

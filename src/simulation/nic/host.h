@@ -24,7 +24,8 @@
 namespace omx::simulation::nic {
 
 enum class Interrupts : std::uint8_t { round_robin, bound, queues };
-enum class Copies : std::uint8_t { processor, engine, ignored };  // of large messages, in the driver
+// How the driver copies. `all`: the engine copies fragments of medium messages, too, and the driver waits.
+enum class Copies : std::uint8_t { processor, engine, ignored, all };
 
 struct HostSetup {
   Strategy strategy = Strategy::timeout;
@@ -107,6 +108,7 @@ class Host {
   void poll(std::uint32_t queue, std::uint32_t core, std::uint32_t taken);
   double driver_ns(std::uint32_t frame, std::uint32_t core);
   double wake_ns(std::uint32_t core) const;
+  double engine_copy_ns(double bytes);
   double engine_wait_ns() const;
   double lines_ns(std::uint32_t from, std::uint32_t to, double lines, CacheCounts& counts);
   void deliver(std::uint32_t frame, std::uint32_t core);
@@ -117,6 +119,7 @@ class Host {
   void timers_check(Process& process);
   Process* owner(std::uint32_t frame);
   bool by_driver(std::uint32_t frame) const;
+  bool by_engine(bool reply, double bytes) const;
 
   Scheduler& scheduler_;
   FramePool& frames_;

@@ -120,6 +120,25 @@ TEST(NicHost, copies__the_engine_frees_the_processor_and_is_worth_it_for_large_f
   EXPECT_LT(ignored.time_ns, engine.time_ns);
 }
 
+TEST(NicHost, copies__of_medium_messages_by_the_engine_cost_time) {
+  WorkOptions o = options(Strategy::off, 32'768, 6);
+  o.network.mode = wire::Mode::mxoe;
+  o.network.mtu = 9000;
+  o.network.host.interrupts = Interrupts::bound;
+  o.network.host.process_cores = {2};
+  const WorkResult processor = done(pingpong(o));
+  o.network.host.copies = Copies::engine;
+  EXPECT_EQ(done(pingpong(o)).time_ns, processor.time_ns) << "large messages only";
+  o.network.host.copies = Copies::all;
+  const WorkResult all = done(pingpong(o));
+  EXPECT_NE(all.time_ns, processor.time_ns);
+  o.network.parameters.engine_frame_least = 8192;
+  EXPECT_EQ(done(pingpong(o)).time_ns, processor.time_ns) << "no fragment is large enough";
+  o.network.parameters.engine_frame_least = 1024;
+  o.network.parameters.engine_rate /= 2;
+  EXPECT_GT(done(pingpong(o)).time_ns, all.time_ns) << "the driver waits for each copy";
+}
+
 TEST(NicHost, processes__all_to_all_and_a_sort_end_with_the_right_bytes) {
   WorkOptions o = options(Strategy::openmx, 40'000, 3);
   o.network.host.process_cores = {0, 1, 2, 3};
