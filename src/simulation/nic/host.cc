@@ -93,9 +93,11 @@ void Host::frame_arrived(std::uint32_t frame) {
   const bool marked = (wire::frame_flags(bytes) & wire::kFlagUrgent) != 0;
   const std::size_t size = bytes.size();
   if (!nic_.arrived(frame, size, wire::destination_endpoint(bytes), marked)) return frames_.destroy(frame);
+  // A frame that the NIC holds back counts when it arrives, too.
   bus_.carry_first(parameters_.dma_rate, time_of(static_cast<double>(size), parameters_.dma_rate));
 }
 
+// Sends a frame, which the NIC reads from memory.
 void Host::transmit(std::uint32_t frame) {
   const auto size = static_cast<double>(frames_[frame].bytes.size());
   bus_.carry_first(parameters_.dma_rate, time_of(size, parameters_.dma_rate));

@@ -26,6 +26,7 @@ class MemoryBus {
   }
   // Carries a transfer of a device that is never delayed: the NIC's.
   void carry_first(double rate, double ns) {
+    ended_forget();
     transfers_.push_back({scheduler_.now(), scheduler_.now() + static_cast<TimeNs>(ns), rate});
   }
   // Carries a copy of a processor, which reads and writes each byte. `ns` is the time that it would take
@@ -39,11 +40,14 @@ class MemoryBus {
     TimeNs start, end;
     double rate;
   };
-  double wanted_at(TimeNs time) {
+  void ended_forget() {
     const TimeNs now = scheduler_.now();
     transfers_.erase(std::remove_if(transfers_.begin(), transfers_.end(),
                                     [now](const Transfer& t) { return t.end <= now; }),
                      transfers_.end());
+  }
+  double wanted_at(TimeNs time) {
+    ended_forget();
     double rate = 0;
     for (const Transfer& t : transfers_)
       if (t.start <= time && t.end > time) rate += t.rate;
