@@ -87,7 +87,7 @@ KERNELS = (
     "The kernels are our own: programs of messages that have sizes, counts, partners and order of the benchmarks for 16 processes (public definition, NPB 2 and 3 with MPI: "
     "`src/simulation/nic/kernels.cc`), and compute nothing but time. The first eight processes are on the first host, as MPI places them by default. What they send is not checked.",
     "Computing is a parameter made of the paper's default time: that time, divided by the benchmark's iterations, less what the model needs to communicate by default. So default times "
-    "agree by construction, and only how they change is predicted. An error of a percent is often as large as the whole effect, so these figures are counted apart in the summary.",
+    "agree by construction, and only how they change is predicted. An error of a percent is often as large as the whole effect, so these figures are not in the summary.",
     "Iterations run: " + ", ".join(f"{name} {run} of {all_}" for name, (all_, run) in ITERATIONS.items() if run < all_) + " (of CG: inner ones).",
 )
 COALESCING_KERNELS = Table("Table IV: NAS kernels on 16 processes, time relative to the default", list(coalescing_rows()), (
@@ -100,8 +100,7 @@ COALESCING_KERNELS = Table("Table IV: NAS kernels on 16 processes, time relative
     "which the table prints and the model does not have."), apart=True)
 MULTIQUEUE_KERNELS = Table("Table III: CG, MG, FT and IS class C, time relative to round robin", list(multiqueue_rows()), (
     "Kernels, computing and iterations as for [C] Table IV, computing from the paper's round robin.",
-    "FT: in the model one core is the limit of a single queue, and several queues bring the cable's rate. The paper gained 7 %, so something else was near its limit there; see the Alltoall above, which "
-    "errs in the same direction.",
+    "FT: in the model one core is the limit of a single queue, and several queues bring the cable's rate; the Alltoall above errs in the same direction.",
     "MG and FT: the paper's single core is 1 % slower than round robin, the model's 0.5 and 4 % faster: the order is not reproduced.",
     "IS class C: of the 14.7 s of round robin the model communicates for a part only, and all else counts as computing, which steering cannot shorten. The paper wonders, too "
     "(class B, above)."), apart=True)

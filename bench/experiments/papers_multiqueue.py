@@ -94,7 +94,7 @@ asleep_over_awake = over(mib_per_s(4 * MIB, "--iterations", 3, *SLEEPING), mib_p
 
 ALLTOALL_ORDER = (
     "The paper's order of one core and round robin is not reproduced: it says that one core is worse as soon as messages grow; in the model one core is worse for small blocks and better from "
-    "16 KiB on, as lines of memory cost round robin more than the load costs one core (without their cost round robin is ahead: tried for 64 B, 16 and 64 KiB).")
+    "16 KiB on, as lines of memory cost round robin more than the load costs one core.")
 
 MULTIQUEUE = (
     Table("Table I: IMB Pingpong by place of process and interrupt", list(binding_rows()),
@@ -102,7 +102,7 @@ MULTIQUEUE = (
            "of up to 4 kB ([J] 3.1, [I] IV-C of the version before); [J] 5.5 is the first to send larger ones. The papers do not name the MTU; 9 of 10 Gb/s (4.1) need all of the 4 kB. Because an earlier version of "
            "this document had chosen it by throughput, and those 9 Gb/s are the row of I/OAT on S$ in other words, no 4 MB row of this table is counted as a prediction. Frames of 9000 bytes: last but two.",
            "0 B, one interrupt, OP: half of the weighted mean to which `state_lines` is fitted.",
-           "Blocks asked for: [I], before, had two, [C] and [J], after, four; [Q] does not name them. It makes no difference, because the receiver is the limit.",
+           "Blocks asked for: [I], before, had two, [C] and [J], after, four; [Q] does not name them. It makes no difference (tried: 0.1 %), because the receiver or the cable is the limit.",
            "4 MB, I/OAT, several queues: the paper loses 9 % by \"more work in the NIC\", without a figure of what the NIC does else; here it is latency, fitted to 0 B, so it costs no throughput.")),
     Table("4.3: only one process on each host, so that other cores sleep", [
         Row("0 B, round robin (15 to 20)", 17.5, "us", us(*pingpong(*SLEEPING)), use=FITTED),
@@ -119,8 +119,8 @@ MULTIQUEUE = (
         Row("several queues over round robin, mean of all sizes", 1.3, "", alltoall_gain(*OFF), null=1, gain=True),
         Row("the same, coalescing by default", 1.3, "", alltoall_gain(*DELAYED), counted=False),
     ], ("In the model one queue is served by one core at a time, which also sends what the frames request. That core is the limit. Eight queues are served by eight cores, up to the cable's rate. "
-        "The paper gained less. What eight cores share and the model does not have are the memory bus, of which [J] 5.6 says that contention may cost a factor of 4, without any rate, and the queue to send, "
-        "which stayed one (Euro-Par, 6).",
+        "The paper gained less. What eight cores share is in the model: the memory bus and the lock of the queue to send, which stayed one (Euro-Par, 6). Both are small here (*without one mechanism* at the "
+        "beginning).",
         ALLTOALL_ORDER,
         "Figure 5 itself is relative to native MX, which this model does not have; the papers' text gives no times."), of=SEVERAL),
     Table("Table III: IS class B, ten iterations", [

@@ -26,9 +26,10 @@ import papers_beyond  # noqa: E402
 import papers_live  # noqa: E402
 import papers_live_report  # noqa: E402
 import papers_live_tables  # noqa: E402
-import papers_report  # noqa: E402
+import papers_predict  # noqa: E402
+import papers_summary  # noqa: E402
 from papers_published import LEFT_OUT, PAPERS  # noqa: E402
-from papers_rows import CHOSEN, FITTED, Row, Table, USES, is_prediction  # noqa: E402
+from papers_rows import CHOICE, CHOSEN, CLASSES, FITTED, Row, SHORT, Table, USES, class_of, is_prediction, is_ratio  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else None
 # Published figures of each table, counted in the papers' texts: all, and those that were used for the model.
@@ -60,20 +61,49 @@ class Counting(unittest.TestCase):
         for row in (row for one in tables() for row in one.rows):
             self.assertIn(row.use, USES)
             self.assertFalse(row.use and is_prediction(row), row.what)
-        rows = [Row("a", 1.0, "", None, use=FITTED), Row("b", 1.0, "", None, use=CHOSEN), Row("c", 1.0, "", None), Row("d", 1.0, "", None, counted=False),
+        rows = [Row("a", 1.0, "", None, use=FITTED), Row("b", 1.0, "", None, use=CHOSEN), Row("c", 1.0, "", None, null=2.0, choice=True), Row("d", 1.0, "", None, counted=False),
                 Row("e", 1.0, "", None, bound="<"), Row("f", None, "", None)]
         values = dict(zip(map(id, rows), (1.0, 1.1, 1.3, 9.0, 0.5, 7.0)))
-        text = papers_report.summary([("paper", "P", [Table("one", rows)])], values)
-        cells = [cell.strip() for cell in text[2].strip("|").split("|")]
-        self.assertEqual(cells, ["paper", "3", "1", "1", "1", "0", "30 %", "20 %", "10 %"])
+        self.assertEqual(self.first_line([Table("one", rows)], values), ["paper", "3", "1", "1", "1", "1", "0", "30 %", "30 %", "100 %", "30 %", "20 %", "10 %"])
 
-    def test_papers_that_are_far_are_named(self):
-        near, far = ([Row(f"{i}", 1.0, "", None) for i in range(3)] for _ in range(2))
+    def first_line(self, of_paper, values):
+        text = papers_summary.summary([("paper", "P", of_paper)], values)
+        return [cell.strip() for cell in text[2].strip("|").split("|")]
+
+    def test_ratios_are_compared_as_gains_too(self):
+        rows = [Row("gain", 1.2, "", None, gain=True, null=1), Row("loss", 0.8, "", None, gain=True, null=1), Row("time", 10.0, "us", None)]
+        values = dict(zip(map(id, rows), (1.1, 0.9, 10.0)))
+        self.assertEqual(self.first_line([Table("one", rows[:2])], values)[7:11], ["10 %", "50 %", "21 %", "10 %"])
+        self.assertEqual(self.first_line([Table("one", rows[2:])], values)[7:11], ["0 %", "0 %", "–", "–"])
+
+    def test_the_null_model_is_a_figure_of_the_paper_and_belongs_to_a_prediction(self):
+        published = {row.published for one in tables() for row in one.rows} | {0, 1}
+        for one, row in ((one, row) for one in tables() for row in one.rows):
+            self.assertIn(class_of(one, row), CLASSES)
+            if row.null is not None:
+                self.assertIn(row.null, published, row.what)
+            if is_ratio(row):
+                self.assertEqual(row.null, 1, row.what)
+
+    def test_kernels_and_what_is_far(self):
+        near, far = ([Row(f"{i}", 1.0, "", None, null=1.2) for i in range(3)] for _ in range(2))
         values = {**{id(row): 1.1 for row in near}, **{id(row): 1.4 for row in far}}
-        said = papers_report.far_papers([("near", "N", [Table("one", near)]), ("far", "F", [Table("two", far[:2]), Table("three", far[2:], apart=True)])], values)
+        papers = [("near", "N", [Table("one", near, of=SHORT)]), ("far", "F", [Table("two", far[:2]), Table("three", far[2:], apart=True)])]
+        said = papers_summary.far_papers(papers, values)
         self.assertIn("**far: 40 %, more than 15 %**", said)
         self.assertNotIn("near", said)
-        self.assertIn("Over all predictions it is 10 % without the NAS kernels, and 25 % with them", said)
+        self.assertIn("The 1 figures of the NAS kernels", papers_summary.kernels_said(papers, values))
+        self.assertIn("1 of them are no better than the null model", papers_summary.kernels_said(papers, values))
+        self.assertIn("5 |", papers_summary.summary(papers, values)[-1])
+        self.assertIn(" 5 ", papers_summary.classes(papers, values)[2])
+        self.assertEqual(papers_summary.block_said(papers[0][2][0], values)[0], "Predictions with a null model: 3. Its median error is 20 %, ours 10 %.")
+
+    def test_a_mechanism_that_matters_shows(self):
+        rows = [Row(f"{i}", 1.0, "", None) for i in range(4)]
+        values, others = {id(row): 1.1 for row in rows}, {**{id(row): 1.1 for row in rows}, id(rows[0]): 1.6, id(rows[1]): 1.6, id(rows[2]): 1.6}
+        text = papers_summary.ablation([("paper", "P", [Table("one", rows)])], values, {"no bus": others})
+        self.assertEqual([[cell.strip() for cell in line.strip("|").split("|")] for line in text[2:4]],
+                         [["the model as it is", "10 %", "10 %", "0"], ["no bus", "60 %", "60 %", "3"]])
 
     def test_every_fitted_number_names_a_figure(self):
         for p in json.loads(subprocess.run([PROGRAM, "parameters"], capture_output=True, text=True, check=True).stdout):
@@ -86,20 +116,51 @@ class Counting(unittest.TestCase):
 
 class Evaluation(unittest.TestCase):
     """Checks the document in the repository."""
-    def test_its_medians_are_those_of_its_tables(self):
-        text = document("evaluation.md").split("## Figures that are not reproduced")[0]
-        errors, apart = collections.defaultdict(list), False
+    def rows_of_document(self):
+        """Yields (table, cells) of each figure in the document that is in the summary."""
+        text, one = document("evaluation.md").split("## Figures that are not reproduced")[0], None
         for line in text.splitlines():
             if line.startswith("### "):
-                apart = any(one.apart and line == f"### {one.title}" for one in tables())
+                (one,) = [known for known in tables() if line == f"### {known.title}"]
             cells = [cell.strip() for cell in line.strip("|").split("|")]
-            if line.startswith("|") and len(cells) == 6 and re.fullmatch(r"\**[+-]\d+ %\**", cells[4]) and not cells[5]:
-                errors[apart].append(abs(int(re.search(r"-?\d+", cells[4])[0])))
-        for name, of_part in (("all but NAS kernels", errors[False]), ("NAS kernels", errors[True]), ("all", errors[False] + errors[True])):
-            (row,) = re.findall(rf"^\| +{name} \|(.*)\|$", text, re.MULTILINE)
-            cells = [cell.strip() for cell in row.split("|")]
-            self.assertEqual(int(cells[3]), len(of_part), name)
-            self.assertAlmostEqual(float(cells[5].rstrip(" %")), statistics.median(of_part), delta=1)
+            if line.startswith("|") and len(cells) == 7 and re.fullmatch(r"\**[+-]\d+ %\**", cells[4]) and not one.apart:
+                yield one, cells
+
+    def test_its_medians_are_those_of_its_tables(self):
+        errors = [abs(int(re.search(r"-?\d+", cells[4])[0])) for _, cells in self.rows_of_document() if cells[6].removesuffix("not as predicted").rstrip(", ") in ("", CHOICE)]
+        (row,) = re.findall(r"^\| +all \|(.*)\|$", document("evaluation.md").split("By class of figures")[0], re.MULTILINE)
+        cells = [cell.strip() for cell in row.split("|")]
+        self.assertEqual(int(cells[3]), len(errors))
+        self.assertAlmostEqual(float(cells[6].rstrip(" %")), statistics.median(errors), delta=1)
+
+    def test_no_number_was_changed_after_the_prediction(self):
+        predicted = papers_predict.read(os.path.join(ROOT, "docs", "performance"))
+        now = json.loads(subprocess.run([PROGRAM, "parameters"], capture_output=True, text=True, check=True).stdout)
+        self.assertEqual({p["name"]: p["value"] for p in now}, predicted["parameters"], "run bench/papers --predict, and commit it before bench/papers")
+
+    def test_what_is_not_marked_is_as_predicted(self):
+        predicted = papers_predict.read(os.path.join(ROOT, "docs", "performance"))["figures"]
+        signs = {one.title: sign for _, sign, of_paper in PAPERS for one in of_paper}
+        unmarked = [(one, cells) for one, cells in self.rows_of_document() if cells[6] in ("", CHOICE)]
+        self.assertTrue(unmarked)
+        for one, cells in unmarked:
+            said = predicted[f"{signs[one.title]}: {one.title}"][cells[0]]
+            self.assertAlmostEqual(float(cells[2].replace(",", "")), said, delta=0.011 * abs(said), msg=cells[0])
+
+    def test_what_moved_is_not_as_predicted(self):
+        one = Table("one", [])
+        predicted = {"figures": {"P: one": {"a": 100.0}}}
+        for value, what, expected in ((100.4, "a", False), (101.0, "a", True), (100.0, "b", True)):
+            self.assertEqual(papers_predict.moved(predicted, "P", one, Row(what, 1.0, "", None), value), expected)
+        self.assertTrue(papers_predict.moved(None, "P", one, Row("a", 1.0, "", None), 100.0))
+
+    def test_the_prediction_has_no_published_figure(self):
+        predicted = papers_predict.read(os.path.join(ROOT, "docs", "performance"))
+        with tempfile.TemporaryDirectory() as folder:
+            rows = [row for one in tables() for row in one.rows]
+            papers_predict.write(folder, PAPERS, {id(row): -1.0 for row in rows}, [], {"date": "today"})
+            self.assertEqual({value for figures in papers_predict.read(folder)["figures"].values() for value in figures.values()}, {-1.0})
+        self.assertEqual(sorted(predicted["figures"]), sorted(f"{sign}: {one.title}" for _, sign, of_paper in PAPERS for one in of_paper))
 
     def test_it_is_of_this_generator(self):
         text = document("evaluation.md")
