@@ -75,9 +75,6 @@ int constants_print(const NetworkOptions& options) {
        "original", "no paper tells it"},
       {"block asked for again after", static_cast<double>(c.reliability.pull_delay) / 1e6, "ms", "original",
        "no paper tells it"},
-      {"bytes asked for at a time, of all large messages of a process",
-       static_cast<double>(c.pull_window_bytes), "B", "ours",
-       "the engine's, more than the experiments reach"},
   };
   fmt::print("[");
   const char* between = "";

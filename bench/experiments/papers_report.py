@@ -61,7 +61,7 @@ All processes poll, so their cores do not sleep, unless a table says otherwise."
 WHY_FAR = (
     "* Replies of large messages have costs of their own since this version, fitted to [C] Table V and [I] Fig. 9 alone: 240 ns to receive one (a short message 1200 ns) and 1280 ns to send one (a "
     "fragment of a medium message 3090 ns). This brought the Alltoall of [Q] nearer (from +82 to +58 %), FT of [Q] (from -12 to -4 %) and MTU 9000 over 1500 of [J] (from +99 to +11 %). It took away what "
-    "was right before: 1 MiB in [C] Table I (from -1 to +58 %), the time of [C] Table II, and 4 MB copied by the processor in [I] (from 0 to +25 %). So one cost for two classes was not what is wrong.",
+    "was right before: 1 MiB in [C] Table I (from -1 to +58 %), the time of [C] Table II, and 4 MB copied by the processor in [I] (from 0 to +25 %). So one cost for two classes was wrong for [Q] and [J], and right for [C] and [I].",
     "* The papers' figures ask for different costs. Of a reply of 1468 bytes, [C] Table I (452 messages of 1 MiB a second) leaves 3.1 us to one of the two hosts; Table V leaves 3.36 us to a received and "
     "a sent one together, if its handlers kept up. Of a frame of 4 kB, [I] leaves 2.1 us to the driver with copies by the processor (95 % of the time at 800 MiB/s) and 1.6 us with I/OAT (60 % at 1114). "
     "The fit to the four loads of Fig. 9 takes the latter, because a load near 100 % says nothing of a cost. With 1200 ns for receiving, 1 MiB would be 474 messages a second (452) and 4 MB 804 MiB/s (800). "
@@ -130,7 +130,7 @@ def document(papers, values, of_mechanisms, plots, parameters, constants, left_o
         lines += [line for plot in plots if plot.paper == sign for line in (f"![{plot.title}](evaluation/{plot.name}.svg)", "")]
     lines += ["## Figures that are not reproduced, and why", "", *(f"* {text}" for text in left_out), "",
               "## The engine's constants", "",
-              "*original*: of the original's software, which the papers do not print; *ours*: the engine's.", "",
+              "*given* by a paper's text; *original*: of the original's software, which the papers do not print.", "",
               *table(["what", "value", "unit", "kind", "source"], [[c["name"], f"{c['value']:g}", c["unit"], c["kind"], c["source"]] for c in constants], True), "",
               "The adaptive delay is ours ([C] VI names it without a rule): marks raise interrupts at once; where at most two frames waited for the delay it is halved, where more did doubled, "
               "between `adaptive_step_ns` and `timeout_ns` (`src/simulation/nic/moderation.h`).", "",
