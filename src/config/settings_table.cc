@@ -338,7 +338,8 @@ constexpr Tunable kTunables[] = {
                                                    "larger messages go by rendezvous"),
     row<Bytes<&Config::bulk_rndv_threshold, 128, kGiB>>(
         "OMX_BULK_RNDV_THRESHOLD", "OMX_LANE_RNDV_THRESHOLD",
-        "larger messages go by rendezvous to peers that take frames in batches by UDP, if this is higher"),
+        "larger messages go by rendezvous to peers that take frames in batches by UDP, or frames of 32 KiB "
+        "and more, if this is higher"),
     row<Bytes<&Config::unscheduled_bytes, 0, 65536>>(
         "OMX_UNSCHEDULED_BYTES", "OMX_UNASKED_BYTES",
         "bytes of a large message that may leave before its receiver asks for them; 0 = none"),

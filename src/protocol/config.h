@@ -80,8 +80,8 @@ struct Config {
 
   // Message classes.
   std::uint32_t rndv_threshold = 32768;  // larger messages go by rendezvous; clamped to [128, medium max]
-  // The threshold towards peers whose bulk path carries the message: a GSO batch costs less than a
-  // rendezvous.
+  // The threshold towards peers whose bulk path carries the message, or a frame of 32 KiB or more: a GSO
+  // batch or one frame costs less than a rendezvous.
   std::uint32_t bulk_rndv_threshold = 65536;
   // Bytes of a large message that may be sent as unscheduled data (unscheduled.cc). 0: none.
   std::uint32_t unscheduled_bytes = 65536;

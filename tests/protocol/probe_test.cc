@@ -225,6 +225,28 @@ TEST_F(ProbeTest, set_mtu__too_small_for_a_medium_under_way) {
   }
 }
 
+// A message that one long frame carries needs no rendezvous, whatever the threshold.
+TEST_F(ProbeTest, long_frames__carry_messages_up_to_their_length) {
+  for (const bool legacy : {false, true}) {
+    network.clear();
+    Config config;
+    config.mtu = 65000;
+    config.rndv_threshold = 16384;
+    config.extension = !legacy;
+    open(config, config);
+    exchange(*a, to_b, *b, 20000);  // proves the frame
+    network.run_for(kSecond);
+    for (const std::size_t length : {20000, 48 * 1024, 64000, 65000, 70000}) {
+      const Counters before = a->counters;
+      exchange(*a, to_b, *b, length);
+      const auto by = [&](Counter c) { return a->counters[c] - before[c]; };
+      const bool eager = !legacy && length < 64900;
+      EXPECT_EQ(by(Counter::send_medium_frag), eager ? 1U : 0U) << length;
+      EXPECT_EQ(by(Counter::send_rndv), eager ? 0U : 1U) << length;
+    }
+  }
+}
+
 TEST_F(ProbeTest, set_mtu__while_a_pull_runs) {
   open(jumbo(), jumbo());
   network.run_for(kSecond);

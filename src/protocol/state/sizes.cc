@@ -65,10 +65,23 @@ void peer_update_sizes(State& s, Peer& p) {
   p.agreed.rndv_threshold = std::clamp<std::uint32_t>(wanted, wire::kSmallMax, limit);
 }
 
+namespace {
+
+// Returns the length up to which a message costs one frame, however long. Frames of less than this are not
+// worth a rule of their own.
+std::uint32_t one_frame(const Peer& p) {
+  constexpr std::uint32_t kLongFrame = 32768;
+  const bool by_link =
+      p.agreed.extended && p.agreed.mode == wire::Mode::omx && p.agreed.intra_node_frame == 0;
+  return by_link && p.agreed.sizes.medium_frag >= kLongFrame ? p.agreed.sizes.medium_frag : 0;
+}
+
+}  // namespace
+
 std::uint32_t eager_limit(const State& s, const Peer& p) {
   const bool batches = p.bulk.out || (p.bulk.address.present() && !s.config.bulk.fragments);
-  if (!batches) return p.agreed.rndv_threshold;
-  const std::uint32_t most = std::min(p.agreed.sizes.medium_max(), base_medium_max(s));
+  const std::uint32_t carried = batches ? p.agreed.sizes.medium_max() : one_frame(p);
+  const std::uint32_t most = std::min(carried, base_medium_max(s));
   return std::max(std::min(s.config.bulk_rndv_threshold, most), p.agreed.rndv_threshold);
 }
 
