@@ -42,6 +42,9 @@ class BasicWakeFlag {
   // after arm() and reads what arm() wrote.
   bool take_of_ordered_news() { return word_.load(std::memory_order_relaxed) != kIdle && take(); }
 
+  // Returns whether the sleeper seems to sleep. The answer may be old, so it must not decide about waking.
+  bool armed() const { return word_.load(std::memory_order_relaxed) != kIdle; }
+
   // Returns the word, for futex_wait(word, kArmed).
   Atomic<std::uint32_t>& word() { return word_; }
 

@@ -298,7 +298,7 @@ constexpr Tunable kTunables[] = {
         "OMX_LOCAL", "", "0 = frames to NICs of this host also leave by the cable (for tests)"),
     row<Boolean<&IntraNodeSettings::one_copy>>(
         "OMX_LOCAL_DIRECT", "",
-        "0 = large messages inside this host take two copies, not one from the sender's memory"),
+        "0 = large messages inside this host always take two copies, never one from the sender's memory"),
     row<LocalThreshold>("OMX_LOCAL_RNDV_THRESHOLD", "OMX_SHARED_RNDV_THRESHOLD",
                         "larger messages inside the host go by rendezvous; auto = as measured"),
 

@@ -137,6 +137,12 @@ bool Outgoing::unread(const Place& peer) const {
   return false;
 }
 
+bool Outgoing::awake(const Place& peer) const {
+  for (const auto& path : paths_)
+    if (path->to == peer) return !path->ring.reader_sleeps();
+  return false;
+}
+
 bool Outgoing::owns(int fd) const {
   return std::any_of(paths_.begin(), paths_.end(),
                      [fd](const auto& path) { return path->connection.get() == fd; });

@@ -61,6 +61,8 @@ class Outgoing {
   bool stuck() const { return stuck_; }
   // Returns whether the peer has yet to read some of what was written for it.
   bool unread(const Place& peer) const;
+  // Returns whether there is a path to the peer, and the peer does not seem to sleep.
+  bool awake(const Place& peer) const;
 
   // Notes that no path could be made for lack of descriptors or memory. The frame is sent again until the
   // peer is forgotten.

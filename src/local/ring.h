@@ -62,6 +62,8 @@ class RingWriter {
   bool put(Kind kind, std::span<const std::byte> record);
   // Returns whether the reader has yet to read something.
   bool unread() const { return header_->consumed.load(std::memory_order_acquire) != written_; }
+  // Returns whether the reader seems to sleep.
+  bool reader_sleeps() const { return header_->asleep.armed(); }
   // Returns, after puts, whether the reader sleeps and must be woken. Returns true once for each sleep.
   bool must_wake() { return header_->asleep.take(); }
 

@@ -36,6 +36,13 @@ class EndpointDriving {
   // bulk_wanted() also returns true when we asked for frames there.
   bool bulk_awaited(TimeNs now);
   bool bulk_wanted(TimeNs now);
+  // Returns whether large messages inside the host are on their way (pull_share.cc). Hand over frames then,
+  // and send what the engine has to send, until there are none. share_step() reads a piece of one. Call it
+  // when no frame has come for some microseconds, or at once when share_asked() is false.
+  bool sharing() const;
+  void share_begin(TimeNs now);  // call it for each step, with a time that was just read
+  bool share_asked() const;
+  void share_step(TimeNs now);
   // Returns false if neither bulk_wanted() nor pulls_by_link() can be true now. Costs less than they do.
   bool bulk_expected() const;
   // Notes that frames came by the bulk path.

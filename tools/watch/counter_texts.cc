@@ -56,7 +56,7 @@ constexpr CounterText kTexts[] = {
     {"Recv Pull Request", "packets",
      "requests by peers for blocks of large messages that this endpoint sends"},
     {"Recv Pull Reply", "packets",
-     "pieces of large messages from peers; with one copy inside a host there are none"},
+     "pieces of large messages from peers; of one copy inside a host there are none"},
     {"Recv Unscheduled Data", "messages", "large messages from peers of which unscheduled data could be used",
      "Recv Data Unasked"},
     {"Recv MTU Probe", "packets", "padded probes of peers that prove a frame size"},

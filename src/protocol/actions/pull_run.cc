@@ -5,6 +5,7 @@
 
 #include "protocol/actions/completion.h"
 #include "protocol/actions/pull_schedule.h"
+#include "protocol/actions/pull_share.h"
 #include "protocol/actions/rails_tend.h"
 #include "protocol/actions/send.h"
 #include "protocol/direct.h"
@@ -111,7 +112,8 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::b
   assert(!receive.rx.pull);
   assert(receive.xfer_length > 0);
   // Regions of other pages are not published.
-  if (s.config.direct && rndv.page == 0 && read_directly(s, receive, rndv)) return;
+  const bool direct = s.config.direct && rndv.page == 0;
+  if (direct && (share_start(s, receive, rndv) || read_directly(s, receive, rndv))) return;
   Pull* pull = s.memory.pulls.create();
   if (!pull) {  // the sender must not wait indefinitely
     receive.xfer_length = receive.rx.notify_length = 0;
@@ -171,7 +173,8 @@ void pull_finish(State& s, Pull& pull, Status status) {
 
 void pulls_fail(State& s, Peer& p, Status status) {
   if (p.rx.pulls > 0 && s.config.offload) s.config.offload->drain();
-  for (auto* list : {&s.transfers.pull_list, &s.transfers.pull_waiting, &s.transfers.pull_copying}) {
+  for (auto* list : {&s.transfers.pull_list, &s.transfers.pull_waiting, &s.transfers.pull_copying,
+                     &s.transfers.pull_sharing}) {
     for (Pull* pull = list->front(); pull && p.rx.pulls > 0;) {
       Pull* next = list->next(*pull);
       if (pull->peer == &p) {

@@ -8,6 +8,7 @@
 #include "protocol/actions/ack_tx.h"
 #include "protocol/actions/coalesce.h"
 #include "protocol/actions/coalesce_packets.h"
+#include "protocol/actions/pull_share.h"
 #include "protocol/actions/rails_tend.h"
 #include "protocol/events/lone_received.h"
 #include "protocol/events/pull_reply.h"
@@ -157,7 +158,7 @@ bool EndpointDriving::pulls_by_link() const {
 }
 
 bool EndpointDriving::pulls_running() const {
-  return !state_->transfers.pull_list.empty();
+  return !state_->transfers.pull_list.empty() || sharing();
 }
 
 bool EndpointDriving::bulk_awaited(TimeNs now) {
@@ -166,6 +167,24 @@ bool EndpointDriving::bulk_awaited(TimeNs now) {
 
 bool EndpointDriving::bulk_wanted(TimeNs now) {
   return state_->transfers.pulls_by_bulk || protocol::bulk_awaited(*state_, now - state_->absent);
+}
+
+bool EndpointDriving::sharing() const {
+  return !state_->transfers.pull_sharing.empty();
+}
+
+void EndpointDriving::share_begin(TimeNs now) {
+  time_enter(*state_, now);
+  protocol::share_begin(*state_);
+}
+
+bool EndpointDriving::share_asked() const {
+  return state_->transfers.pull_sharing.front()->asks;
+}
+
+void EndpointDriving::share_step(TimeNs now) {
+  time_enter(*state_, now);
+  protocol::share_step(*state_);
 }
 
 bool EndpointDriving::bulk_expected() const {

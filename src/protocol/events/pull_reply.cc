@@ -8,6 +8,7 @@
 #include "protocol/actions/nack_tx.h"
 #include "protocol/actions/pull_run.h"
 #include "protocol/actions/pull_schedule.h"
+#include "protocol/actions/pull_share.h"
 #include "protocol/actions/rails_tend.h"
 #include "protocol/counters.h"
 #include "protocol/events/received.h"
@@ -128,6 +129,10 @@ void reply_take(State& s, const Reply& reply) {
   PullBlock& block = pull->block(reply.position);
   block.missing &= ~(std::uint64_t{1} << (reply.index - block.first));
   pull_expected_came(s, *pull, reply.index, s.rails.rx_rail);
+  if (pull->share) {
+    peer_heard(s, *pull->peer);
+    return share_advance(s, *pull);
+  }
   if (pull->silent_rounds > 0) trip_ask(s, *pull->peer);
   pull_arrived(s, *pull, block, reply.packet.frame_length);
   pull->last_reply = pull->quiet_since = s.now;

@@ -69,7 +69,7 @@ void block_late(State& s, Pull& pull, PullBlock& block, bool oldest) {
 
 void pull_timer(State& s, Pull& pull) {
   Peer& p = *pull.peer;
-  if (pull.block_count == 0) return;  // this pull waits for its turn
+  if (pull.block_count == 0 || pull.share) return;  // waits for its turn, or not for frames
   copies_tend(s);
   // Inactivity, not total time, ends a pull (docs/spec/protocol.md 8.3 [DO]). Only answers to this pull
   // count, because a peer that sends other packets may still never serve it. The pull must have been asked

@@ -31,6 +31,7 @@ inline constexpr std::size_t kPullSlots = 1024;
 // asked: all blocks that it may have in flight are in flight. pull_timer() asks again for missing frames, and
 // starts over with another handle when the frame size changed.
 // copying: it is in state.transfers.pull_copying.
+// A pull inside the host may be shared instead: asked for and read at once (state.transfers.pull_sharing).
 // From every state it ends when it is refused or the conversation ends.
 
 struct PullBlock {
@@ -71,10 +72,13 @@ struct Pull {
   bool by_bulk = false;  // laid out for the bulk path, and asked for by it while it is trusted
   bool gso = false;      // asked for in GSO frames
   bool paced = false;    // counts for the pace of the schedule
+  bool share = false;    // read from its end while frames come (pull_share.cc) ...
+  bool asks = false;     // ... that were asked for
   std::array<PullBlock, kPullBlocksStriped> blocks;  // ring of blocks in flight
   std::uint32_t first_block = 0;
   std::uint32_t block_count = 0;
   std::uint32_t silent_rounds = 0;  // timer rounds without any reply
+  TimeNs began = 0;                 // of a shared one, once it is worked on
   TimeNs last_reply = 0;
   TimeNs quiet_since = 0;  // last reply or last request for a new block
   TimeNs last_asked = 0;   // when all missing frames were last asked for

@@ -251,6 +251,7 @@ void pulls_init(State& s) {
 }
 
 void pull_enter(State& s, Pull& pull) {
+  if (pull.share) return;
   if (pull.peer->rx.pulls_running++ == 0) s.pulling.senders++;
 }
 
@@ -260,6 +261,7 @@ void pull_pace_begin(State& s, Pull& pull) {
 }
 
 void pull_leave(State& s, Pull& pull) {
+  if (pull.share) return;
   pull_uncharge_all(s, pull);
   if (pull.paced) s.pulling.pace.leave(s.now);
   pull.paced = false;

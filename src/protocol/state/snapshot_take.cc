@@ -169,7 +169,7 @@ void snapshot_take(State& s, Snapshot& out) {
   out.buffered_sends = s.completion.buffered_sends;
   out.requests = s.memory.requests.live();
   out.unexpected_bytes = s.buffers_held();
-  out.pulls_running = length_of(s.transfers.pull_list);
+  out.pulls_running = length_of(s.transfers.pull_list) + length_of(s.transfers.pull_sharing);
   out.pulls_waiting = length_of(s.transfers.pull_waiting);
   out.peers = static_cast<std::uint32_t>(s.peers.by_index.size());
   out.pending_rows = 0;

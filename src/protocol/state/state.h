@@ -27,6 +27,7 @@
 #include "protocol/state/regions.h"
 #include "protocol/state/reorder_buffer.h"
 #include "protocol/state/request.h"
+#include "protocol/state/share_pace.h"
 #include "protocol/state/timer.h"
 #include "protocol/state/unscheduled_data.h"
 #include "protocol/state/waiting_memory.h"
@@ -84,9 +85,11 @@ struct EngineCompletion {
 struct EngineTransfers {
   std::vector<PullSlot> pull_slots;
   std::vector<std::uint16_t> pull_free;
-  List<Pull, &Pull::all> pull_list;               // running
-  List<Pull, &Pull::all> pull_waiting;            // waiting for a slot
-  List<Pull, &Pull::all> pull_copying;            // all data have arrived, some copies still run
+  List<Pull, &Pull::all> pull_list;     // running
+  List<Pull, &Pull::all> pull_waiting;  // waiting for a slot
+  List<Pull, &Pull::all> pull_copying;  // all data have arrived, some copies still run
+  List<Pull, &Pull::all> pull_sharing;  // read from the end, while frames come (pull_share.cc)
+  SharePace share_pace;
   std::array<PullExpected, kRailsMost> expected;  // by board
   Unscheduled unscheduled;
   std::uint32_t pull_age = 0;  // age of the youngest pull

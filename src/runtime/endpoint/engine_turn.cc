@@ -3,12 +3,19 @@
 
 #include <cassert>
 
+#include "base/clock.h"
+
 namespace omx::runtime {
 
 namespace {
 
 // Frames per turn: enough to amortise the turn, few enough that other threads get the lock.
 constexpr std::size_t kBudget = 64;
+// Frames that a turn takes while it waits for large messages of this host. They may bring others.
+constexpr std::size_t kShareBudget = 4096;
+// A sender that copies nothing for this long does something else. Those that copy do so every half
+// microsecond.
+constexpr TimeNs kShareIdle = 4'000;
 // How many turns in a row timers wait until frames that have arrived are read. They cover all that a ring
 // holds.
 constexpr unsigned kBehindMost = 256;
@@ -30,6 +37,8 @@ bool EngineTurn::run() {
   if (core.hub) frames += parts_.intra_node.turn(kBudget);
   // Asks for the rest of a lone large message before its beginning is read.
   if (frames > 0 && core.engine->held_question()) core.engine->release(core.now);
+  if (core.engine->sharing()) [[unlikely]]
+    frames += share_turn();
   frames += parts_.bulk.turn(kBudget);
   parts_.feed.run();  // answers of the sink's owner carry the acknowledgements
   if (core.now >= core.engine->next_deadline() || core.engine->copies_awaited()) timers_turn(frames > 0);
@@ -49,6 +58,29 @@ void EngineTurn::timers_turn(bool frames) {
   parts_.core.engine->progress(parts_.core.now, more);
   parts_.silence.found();
   parts_.feed.run();
+}
+
+// Takes the frames of large messages of this host to their ends, or reads what their senders do not copy. The
+// caller may not come back soon, so none of them is left half read.
+std::size_t EngineTurn::share_turn() {
+  EndpointCore& core = parts_.core;
+  std::size_t frames = 0;
+  TimeNs idle_since = core.now = core.clock.read();
+  while (core.engine->sharing() && !parts_.progression.stopped()) {
+    core.engine->share_begin(core.now);
+    if (core.engine->held_any()) core.engine->release(core.now);
+    core.out->flush();
+    core.now = core.clock.read();
+    if (core.hub->pending() && frames < kShareBudget) {
+      frames += parts_.intra_node.turn(kBudget);
+      idle_since = core.now;
+    } else if (!core.engine->share_asked() || core.now - idle_since > kShareIdle || frames >= kShareBudget) {
+      core.engine->share_step(core.now);
+    } else {
+      cpu_relax();
+    }
+  }
+  return frames;
 }
 
 std::size_t EngineTurn::ring_turn() {

@@ -44,6 +44,7 @@ class EngineTurn {
 
  private:
   std::size_t ring_turn();
+  std::size_t share_turn();
   void timers_turn(bool frames);
 
   const Parts parts_;

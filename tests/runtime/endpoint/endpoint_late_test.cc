@@ -59,7 +59,7 @@ TEST_F(endpoint_late_local, a_neighbour_that_does_not_read__is_sent_nothing_agai
   const Address to_b = connect(*a_, *b_);
   const Bytes large = pattern(200'000, 1), small = pattern(100, 2);
   Bytes large_room(large.size()), small_room(small.size());
-  send(*a_, to_b, large, 1, true);
+  Request* const sent = send(*a_, to_b, large, 1);
   send(*a_, to_b, small, 2, true);
   const std::uint64_t before = count(*a_, Counter::resend_timeout);
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(60);
@@ -69,6 +69,7 @@ TEST_F(endpoint_late_local, a_neighbour_that_does_not_read__is_sent_nothing_agai
   Request* second = post(*b_, small_room, 2);
   EXPECT_EQ(complete(*b_, first).status, Status::success);
   EXPECT_EQ(complete(*b_, second).status, Status::success);
+  EXPECT_EQ(complete(*a_, sent).status, Status::success);  // its memory is needed until then
   EXPECT_EQ(large_room, large);
   EXPECT_EQ(small_room, small);
 }
