@@ -87,7 +87,7 @@ class Hub final : public protocol::DirectReader {
   bool read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8_t generation,
             std::uint64_t offset, std::span<const protocol::Segment> to, std::uint64_t length) override;
   bool awake(NicId nic, std::uint8_t endpoint) const override {
-    return incoming_.readable({nic, endpoint}) && outgoing_.awake({nic, endpoint});
+    return incoming_.readable({nic, endpoint}) && outgoing_.awake({nic, endpoint}) && !options_.crowded();
   }
   bool unread(NicId nic, std::uint8_t endpoint) const override { return outgoing_.unread({nic, endpoint}); }
   const HubCounters& counters() const { return counters_; }

@@ -18,6 +18,8 @@ struct HubOptions {
   int listener = -1;                 // the socket that peers connect to; not owned
   bool direct = true;                // one copy, where the system permits it
   std::uint32_t rndv_threshold = 0;  // longer messages (in bytes) are read in one copy; 0: as measured
+  // Returns whether more threads want to run than there are processors.
+  std::function<bool()> crowded = [] { return false; };
   // Connects to the peer's listener. The result is not open, with errno, on failure. ECONNREFUSED: the
   // endpoint does not exist.
   std::function<OwnFd(const Place&)> connect;

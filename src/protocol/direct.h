@@ -24,7 +24,8 @@ class DirectReader {
   // when that is not possible. The data are then pulled; part of `to` may have been written.
   virtual bool read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8_t generation,
                     std::uint64_t offset, std::span<const Segment> to, std::uint64_t length) = 0;
-  // Returns whether the sender's process may be copying at this moment, and would not have to be woken.
+  // Returns whether the sender's process is likely to have a processor at this moment, and would not have to
+  // be woken.
   virtual bool awake(NicId, std::uint8_t) const { return false; }
   // Notes that our region at that place is over and that its memory may be used again. A read that runs now
   // or later must fail.

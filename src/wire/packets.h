@@ -97,6 +97,7 @@ enum Flags : std::uint8_t {
   kFlagUrgent = 1,       // latency-sensitive: a receiver may be waiting for this frame
   kFlagChecksum = 2,     // CRC-32C trailer after the data
   kFlagHeaderExt = 4,    // 16-byte header extension between header and data
+  kFlagShared = 4,       // PULL: its sender reads itself what does not come, so the owner need not answer
   kFlagGap = 8,          // PULL: repeated because later frames arrived
   kFlagUnscheduled = 8,  // RNDV: unscheduled data follow. NOTIFY: they may follow the next RNDV
   kFlagRail = 8,         // PROBE: tests the path that it takes; the answer takes the same path

@@ -38,6 +38,7 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   packet.src_endpoint = s.config.endpoint;
   packet.flags = frame_flags(p, true);
   if (p.agreed.extended) packet.flags |= static_cast<std::uint8_t>(ask);
+  if (pull.share) packet.flags |= wire::kFlagShared;
   if (pull.by_bulk && p.bulk.in) {
     packet.flags |= wire::kFlagBulk;
     s.transfers.pulls_by_bulk = true;

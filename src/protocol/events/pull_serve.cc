@@ -109,6 +109,9 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     nack_mcp_send(s, head, frame, pull, wire::NackCode::bad_rdma_window);
     return;
   }
+  // A process with messages of its own to copy does not copy for others: two copies by two busy processors
+  // take longer than one each.
+  if (extended && (pull.flags & wire::kFlagShared) && !s.transfers.pull_sharing.empty()) return;
   PullRange range;
   if (!range_check(s, *p, *r, pull, range)) {
     s.count(Counter::drop_pull_bad_range)++;

@@ -29,7 +29,7 @@ class SharePace {
 
  private:
   static constexpr std::uint32_t kTries = 3;  // messages; the fastest counts, because others were disturbed
-  static constexpr std::uint32_t kOften = 8, kSeldom = 128;  // messages between two trials
+  static constexpr std::uint32_t kOften = 8, kSeldom = 256;  // messages between two trials
   static constexpr std::uint64_t kPart = 64 * 1024;          // a pace is the time of so many bytes
 
   struct Way {

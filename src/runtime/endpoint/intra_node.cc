@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "base/shortage.h"
 #include "runtime/board/board_responder.h"
+#include "runtime/clock.h"
+#include "runtime/wait/oversubscription.h"
 
 namespace omx::runtime {
 
@@ -39,6 +41,7 @@ Result<void> IntraNode::open(const std::vector<Board>& boards) {
     options.nics.push_back(board.interface.nic);
     places_.push_back({board.interface.nic, board.interface.index, 0});
   }
+  options.crowded = [] { return OversubscriptionDetector::crowded(clock_now()); };
   options.connect = [this](const local::Place& to) { return connect(to); };
   core_.hub = std::make_unique<local::Hub>(std::move(options));
   if (!core_.hub->listens())

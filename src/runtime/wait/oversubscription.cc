@@ -92,6 +92,10 @@ int OversubscriptionDetector::spinning() {
   return g_spinners.load(std::memory_order_relaxed);
 }
 
+bool OversubscriptionDetector::crowded(TimeNs now) {
+  return g_crowded.lasts(now) || spinning() > processors_mine();
+}
+
 void OversubscriptionDetector::processors_are(int count) {
   g_processors.store(count, std::memory_order_relaxed);
 }

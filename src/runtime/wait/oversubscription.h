@@ -34,6 +34,9 @@ class OversubscriptionDetector {
   ~OversubscriptionDetector() { stop(); }
   // Returns how many threads of this process spin now.
   static int spinning();
+  // Returns whether some wait of this process found the host oversubscribed a moment ago, or more of its
+  // threads spin than have processors.
+  static bool crowded(TimeNs now);
   // Sets how many processors the threads of this process have, if threads that wait were bound to fewer.
   // With 0, the processors of the first thread that waits count.
   static void processors_are(int count);
