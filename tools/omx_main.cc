@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "tools/bugreport/cmd_bugreport.h"
 #include "tools/capture/cmd_capture.h"
 #include "tools/command.h"
 #include "tools/host/cmd_check.h"
@@ -90,6 +91,7 @@ int main(int argc, char** argv) {
       omx::tools::steer_command(root),
       omx::tools::capture_command(root),
       omx::tools::run_command(root),
+      omx::tools::bugreport_command(root),
       help_command(root, topic),
   };
   std::vector<char*> arguments(argv, argv + argc);
