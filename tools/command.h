@@ -7,6 +7,8 @@
 
 #include <cstdio>
 #include <functional>
+#include <string>
+#include <string_view>
 
 namespace CLI {
 class App;
@@ -26,11 +28,22 @@ struct Command {
   std::function<int()> run;  // called after the command line was parsed; returns the exit status
 };
 
+// Prints "BEGINNING: sentence" on stderr.
+inline void message_print(std::string_view beginning, const std::string& sentence) {
+  fmt::print(stderr, "{}: {}\n", beginning, sentence);
+}
+
 // Prints "omx COMMAND: sentence" on stderr and returns kFailed.
 template <class... Args>
-int failed(const char* command, fmt::format_string<Args...> format, Args&&... args) {
-  fmt::print(stderr, "omx {}: {}\n", command, fmt::format(format, std::forward<Args>(args)...));
+int failed(std::string_view command, fmt::format_string<Args...> format, Args&&... args) {
+  message_print(fmt::format("omx {}", command), fmt::format(format, std::forward<Args>(args)...));
   return kFailed;
+}
+
+// Prints "warning: sentence" on stderr.
+template <class... Args>
+void warned(fmt::format_string<Args...> format, Args&&... args) {
+  message_print("warning", fmt::format(format, std::forward<Args>(args)...));
 }
 
 }  // namespace omx::tools

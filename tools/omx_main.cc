@@ -51,7 +51,7 @@ Command help_command(CLI::App& root, std::string& topic) {
               if (command->get_name() == topic) about = command;
             }
             if (!about) {
-              fmt::print(stderr, "omx help: {}; omx help lists them\n", unknown_command_text(root, topic));
+              omx::tools::failed("help", "{}; omx help lists them", unknown_command_text(root, topic));
               return omx::tools::kUsage;
             }
             // root.help() would explain `omx help`, because that is the command that was given.
@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
     if (e.get_exit_code() == 0) return root.exit(e);
     const bool unknown = argc > 1 && argv[1][0] != '-' && root.get_subcommands().empty();
     const std::string problem = unknown ? unknown_command_text(root, argv[1]) : e.what();
-    fmt::print(stderr, "omx: {}; omx help shows what is accepted\n", problem);
+    omx::tools::message_print("omx", problem + "; omx help shows what is accepted");
     return omx::tools::kUsage;
   }
   for (const Command& command : commands) {
@@ -112,12 +112,11 @@ int main(int argc, char** argv) {
     try {
       return command.run();
     } catch (const std::bad_alloc&) {
-      fmt::print(stderr, "omx {}: out of memory; free some or raise the limit (ulimit -v)\n",
-                 command.app->get_name());
+      return omx::tools::failed(command.app->get_name(),
+                                "out of memory; free some or raise the limit (ulimit -v)");
     } catch (const std::exception& e) {
-      fmt::print(stderr, "omx {}: internal error: {}; please report it\n", command.app->get_name(), e.what());
+      return omx::tools::failed(command.app->get_name(), "internal error: {}; please report it", e.what());
     }
-    return omx::tools::kFailed;
   }
   return omx::tools::kUsage;
 }

@@ -170,7 +170,7 @@ int Capture::run(const runtime::Settings& settings) {
   if (const int error = ring_.start(interface_.index, rule))
     return failed("capture", "cannot listen to {}: {}", name, std::strerror(error));
   fmt::print(stderr, "capturing on {} ({}); Ctrl-C ends it\n", name, mac_format(interface_.nic));
-  if (!interface_.up) fmt::print(stderr, "warning: {0} is down: ip link set dev {0} up\n", name);
+  if (!interface_.up) warned("{0} is down: ip link set dev {0} up", name);
   if (options_.seconds > 0) {
     end_ = Clock::now() +
            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.seconds));

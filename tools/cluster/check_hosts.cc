@@ -20,7 +20,7 @@ namespace omx::tools {
 namespace {
 
 int not_checked(const std::string& why) {
-  fmt::print(stderr, "omx check: {}\n", why);
+  failed("check", "{}", why);
   return kNotChecked;
 }
 

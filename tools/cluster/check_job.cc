@@ -23,7 +23,7 @@ Record hello(const Job& job) {
 int rank_serve(const std::string& meet, const Job& job, TimeNs deadline) {
   auto seat = meeting_join(meet, job, deadline);
   if (!seat) {
-    fmt::print(stderr, "omx check: rank {} on {}: {}\n", job.rank, host_name("?"), seat.error().message);
+    failed("check", "rank {} on {}: {}", job.rank, host_name("?"), seat.error().message);
     return kNotChecked;
   }
   (*seat)->send(hello(job));
@@ -44,7 +44,7 @@ void names_set_apart(std::vector<Host>& hosts, const std::vector<std::size_t>& r
 int check_job_run(const std::string& meet, const CheckHostsOptions& options) {
   const auto job = job_find([](const char* name) { return std::getenv(name); });
   const auto stop = [](const std::string& why) {
-    fmt::print(stderr, "omx check: {}\n", why);
+    failed("check", "{}", why);
     return kNotChecked;
   };
   if (!job) return stop(job.error().message);

@@ -64,17 +64,15 @@ int prepare_run(const PrepareOptions& options) {
   if (!boards) return failed("prepare-binding", "{}", boards.error().message);
   for (const steering::BindingBoard& board : *boards) {
     if (options.verbose) queues_print(board);
-    if (!board.queues.steered.unreadable.empty())
-      fmt::print(stderr, "warning: {}\n", board.queues.steered.unreadable);
+    if (!board.queues.steered.unreadable.empty()) warned("{}", board.queues.steered.unreadable);
     if (known(board)) continue;
-    fmt::print(stderr,
-               "warning: {}: the interrupts of its receive queues are not known, and RPS is off, so the file "
-               "has no lines for it\n",
-               board.interface);
+    warned(
+        "{}: the interrupts of its receive queues are not known, and RPS is off, so the file "
+        "has no lines for it",
+        board.interface);
   }
   const auto topology = steering::topology_load();
-  if (!topology)
-    fmt::print(stderr, "warning: which processors share caches is not known: {}\n", topology.error());
+  if (!topology) warned("which processors share caches is not known: {}", topology.error());
   const std::string text = steering::binding_file_text(*boards, settings->endpoints_max, [&](int cpu) {
     return topology ? (*topology)->beside(cpu) : std::vector<int>{};
   });

@@ -34,7 +34,7 @@ int net_raw_pass_on() {
 
 int run(const std::vector<std::string>& words) {
   if (words.empty()) {
-    fmt::print(stderr, "omx run: name a program: omx run -- PROGRAM...\n");
+    failed("run", "name a program: omx run -- PROGRAM...");
     return kUsage;
   }
   if (const int error = net_raw_pass_on()) {

@@ -61,10 +61,10 @@ void rps_warn(const std::string& name) {
   interface.index = ::if_nametoindex(name.c_str());
   const std::vector<int> queues = steering::rps_queues("", interface);
   if (queues.empty()) return;
-  fmt::print(stderr,
-             "warning: {0}: RPS is on for receive queue{1} {2} and moves steered frames to other processors: "
-             "echo 0 | tee /sys/class/net/{0}/queues/rx-*/rps_cpus\n",
-             name, queues.size() == 1 ? "" : "s", cpu_list_text(queues));
+  warned(
+      "{0}: RPS is on for receive queue{1} {2} and moves steered frames to other processors: "
+      "echo 0 | tee /sys/class/net/{0}/queues/rx-*/rps_cpus",
+      name, queues.size() == 1 ? "" : "s", cpu_list_text(queues));
 }
 
 // Watches the interface that was named.

@@ -129,7 +129,7 @@ int info_run(const InfoOptions& options) {
   fmt::print("{}", options.json ? info_json(report) : info_text(report));
   std::fflush(stdout);
   if (!options.json) {
-    for (const std::string& warning : report.warnings) fmt::print(stderr, "warning: {}\n", warning);
+    for (const std::string& warning : report.warnings) warned("{}", warning);
   }
   return report.host.process ? kOk : kFailed;
 }

@@ -175,7 +175,7 @@ int parity_check(int argc, char** argv) {
     std::fflush(stdout);
     if (verdict) continue;
     failures++;
-    fmt::print(stderr, "{}: {}: {}\n", kName, test.name, verdict.error().message);
+    message_print(kName, fmt::format("{}: {}", test.name, verdict.error().message));
   }
   return failures ? 1 : 0;
 }

@@ -126,7 +126,7 @@ void board_add(const runtime::Board& board, const runtime::Settings& settings, S
   for (const OpenEndpoint& open : endpoints_open(board, settings)) {
     const auto counters = runtime::counters_read(board.interface.index, open.id);
     if (!counters) {
-      fmt::print(stderr, "{}: {}\n", kName, counters.error().message);
+      message_print(kName, counters.error().message);
       continue;
     }
     const Sums values = counter_values(*counters);
@@ -218,9 +218,8 @@ int parity_counters(int argc, char** argv) {
     sums_print(parity_title(found.boards[i]), of_boards[i], false, all);
   if (clear) {
     std::fflush(stdout);
-    fmt::print(stderr,
-               "{}: counters are not cleared: they are an endpoint's own, and begin at zero when it opens\n",
-               kName);
+    message_print(kName,
+                  "counters are not cleared: they are an endpoint's own, and begin at zero when it opens");
   }
   return 0;
 }

@@ -30,10 +30,10 @@ void board_print(const runtime::Board& board, bool verbose) {
 }
 
 void board_warn(const link::Interface& i) {
-  if (!i.up) fmt::print(stderr, "WARNING: {0} is DOWN: ip link set dev {0} up\n", i.name);
+  if (!i.up) message_print("WARNING", fmt::format("{0} is DOWN: ip link set dev {0} up", i.name));
   if (i.mtu < kEthernetMtu) {
-    fmt::print(stderr, "WARNING: {0} has an invalid MTU of {1}: ip link set dev {0} mtu {2}\n", i.name, i.mtu,
-               kEthernetMtu);
+    message_print("WARNING", fmt::format("{0} has an invalid MTU of {1}: ip link set dev {0} mtu {2}", i.name,
+                                         i.mtu, kEthernetMtu));
   }
 }
 
@@ -46,7 +46,7 @@ void peers_print(runtime::Process& process) {
   if (may_ask && !runtime::boards_by_udp(process.boards())) {
     const auto asked =
         runtime::peers_discover(process.boards(), process.settings(), process.peers(), request);
-    if (!asked) fmt::print(stderr, "WARNING: the network was not asked: {}\n", asked.error().message);
+    if (!asked) message_print("WARNING", "the network was not asked: " + asked.error().message);
   }
   fmt::print("\nPeer table is ready, mapper is {}\n{:=<48}\n", mac_format(kBroadcastNic), "");
   unsigned index = 0;

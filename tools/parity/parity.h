@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/expected.h"
+#include "tools/command.h"
 #include "tools/info/host_facts.h"
 
 namespace omx::tools {
@@ -24,7 +25,7 @@ inline constexpr int kParityFailed = 255;
 template <class... Args>
 int parity_failed(const char* program, fmt::format_string<Args...> format, Args&&... args) {
   std::fflush(stdout);
-  fmt::print(stderr, "{}: {}\n", program, fmt::format(format, std::forward<Args>(args)...));
+  message_print(program, fmt::format(format, std::forward<Args>(args)...));
   return kParityFailed;
 }
 

@@ -148,7 +148,7 @@ MetricsHost metrics_take(const std::vector<runtime::Board>& boards, const runtim
         host.sources.push_back({board.interface.name, open.id, open.holder.command, std::move(*shared)});
       } else if (shared.error().mx_code != kMxBadEndpoint) {
         host.unreadable++;
-        fmt::print(stderr, "omx counters: board {}: {}\n", board.number, shared.error().message);
+        failed("counters", "board {}: {}", board.number, shared.error().message);
       }
     }
   }
