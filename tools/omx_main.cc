@@ -12,6 +12,7 @@
 #include "tools/bugreport/cmd_bugreport.h"
 #include "tools/capture/cmd_capture.h"
 #include "tools/command.h"
+#include "tools/explain/cmd_explain.h"
 #include "tools/host/cmd_check.h"
 #include "tools/host/cmd_prepare_binding.h"
 #include "tools/host/cmd_run.h"
@@ -91,6 +92,7 @@ int main(int argc, char** argv) {
       omx::tools::steer_command(root),
       omx::tools::capture_command(root),
       omx::tools::run_command(root),
+      omx::tools::explain_command(root),
       omx::tools::bugreport_command(root),
       help_command(root, topic),
   };

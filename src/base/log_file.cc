@@ -57,11 +57,12 @@ std::string time_text(const ForkMark& made) {
 
 void complain(LogFile& file, const std::string& path, int error) {
   if (file.complained.exchange(true)) return;
-  const std::string line =
-      fmt::format("OMX: warning: cannot write the log file {}: {}; {}; messages go to stderr\n",
-                  shown(path, kPathShown), std::strerror(error),
+  const std::string why =
+      fmt::format("cannot write the log file {}: {}; {}; messages go to stderr", shown(path, kPathShown),
+                  std::strerror(error),
                   error == EMFILE ? "raise the limit of open files (ulimit -n)"
                                   : "name a file in OMX_LOG_FILE that this process may write");
+  const std::string line = fmt::format("OMX: warning: {}\n", why);
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

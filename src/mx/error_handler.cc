@@ -29,11 +29,12 @@ constinit ErrorHandler g_handler;  // not set: the initial one
 constinit std::atomic<bool> g_initially_fatal{true}, g_ignore_mx_env{false};
 
 [[noreturn]] void die(const char* text, int code) {
-  log_plain(LogLevel::error, fmt::format("Open-MX: {} (error {}: {})", text, code, code_text(code)));
+  const std::string sentence = fmt::format("{} (error {}: {})", text, code, code_text(code));
+  log_plain(LogLevel::error, fmt::format("Open-MX: {}", sentence));
   const runtime::Process* p = process();
   if (const std::uint32_t pause = p ? p->settings().abort_sleep_s : 0) {
-    log_plain(LogLevel::error,
-              fmt::format("Open-MX: process {} ends in {} s: time for a debugger", ::getpid(), pause));
+    const std::string wait = fmt::format("process {} ends in {} s: time for a debugger", ::getpid(), pause);
+    log_plain(LogLevel::error, fmt::format("Open-MX: {}", wait));
     std::this_thread::sleep_for(std::chrono::seconds(pause));
   }
   std::exit(-1);

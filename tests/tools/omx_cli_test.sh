@@ -122,6 +122,22 @@ test_plain() {
   expect 0 '^Messages Sent \(messages\)$' "$omx" counters --explain
   expect 0 'OMX_RING_FRAMES' "$omx" counters --explain
 
+  # Messages by number, by words and by a whole line.
+  expect 0 '^E401: a peer is silent$' "$omx" explain E401
+  expect 0 '^E401: a peer is silent$' "$omx" explain 401
+  expect 0 '^  remedy: ' "$omx" explain e401
+  expect 0 '^  E310  no answer from a peer$' "$omx" explain "no answer"
+  expect 0 '^E137: ' "$omx" explain LOG file cannot be written
+  expect 0 '^E402: a peer is back$' "$omx" explain "OMX: warning: E402: eth0: host h2, endpoint 0 is back after 12 s"
+  expect 0 '^E402: a peer is back$' "$omx" explain "OMX: warning: eth0: host h2, endpoint 0 is back after 12 s"
+  expect 0 '^  E930  ' "$omx" explain
+  expect 0 '"id": "E401"' "$omx" explain --json 401
+  expect 1 'omx explain: there is no message E999; omx explain lists all' "$omx" explain E999
+  expect 1 'omx explain: there is no message E999; omx explain lists all' "$omx" explain E999:
+  expect 1 'omx explain: no message has the words "grue"' "$omx" explain grue
+  expect 1 'omx explain: no message has the words' "$omx" explain "OMX: warning: e1: grue"
+  expect 2 '^omx explain: --markdown writes all messages' "$omx" explain --markdown E401
+
   local work
   work=$(mktemp -d)
   mkfifo "$work/pipe"
