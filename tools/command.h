@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/messages/catalogue.h"
+
 namespace CLI {
 class App;
 }
@@ -28,19 +30,19 @@ struct Command {
   std::function<int()> run;  // called after the command line was parsed; returns the exit status
 };
 
-// Prints "BEGINNING: sentence" on stderr.
+// Prints "BEGINNING: E123: sentence" on stderr, with the number that the catalogue has for the sentence.
 inline void message_print(std::string_view beginning, const std::string& sentence) {
-  fmt::print(stderr, "{}: {}\n", beginning, sentence);
+  fmt::print(stderr, "{}: {}{}\n", beginning, messages::tag(sentence), sentence);
 }
 
-// Prints "omx COMMAND: sentence" on stderr and returns kFailed.
+// Prints "omx COMMAND: E123: sentence" on stderr and returns kFailed.
 template <class... Args>
 int failed(std::string_view command, fmt::format_string<Args...> format, Args&&... args) {
   message_print(fmt::format("omx {}", command), fmt::format(format, std::forward<Args>(args)...));
   return kFailed;
 }
 
-// Prints "warning: sentence" on stderr.
+// Prints "warning: E123: sentence" on stderr.
 template <class... Args>
 void warned(fmt::format_string<Args...> format, Args&&... args) {
   message_print("warning", fmt::format(format, std::forward<Args>(args)...));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/log_file.h"
+#include "base/messages/catalogue.h"
 #include "base/no_cancel.h"
 
 namespace omx {
@@ -40,6 +41,7 @@ void log_line(LogLevel level, std::string_view text) {
   static constexpr std::string_view kNames[] = {"error: ", "warning: ", "", ""};
   std::string line = prefix_text();
   line += kNames[static_cast<int>(level)];
+  if (level <= LogLevel::warn) line += messages::tag(text);
   line += text;
   line += '\n';
   line_print(level, line);

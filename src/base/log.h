@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages for people: one line each, printed where the cause is first known. Lines go to stderr. With a log
-// file (base/log_file.h) all lines go to the file, and only errors and warnings to stderr as well.
+// file (base/log_file.h) all lines go to the file, and only errors and warnings to stderr as well. An error
+// or a warning begins with its number in the catalogue (base/messages/catalogue.h).
 #pragma once
 
 #include <fmt/format.h>

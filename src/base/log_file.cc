@@ -14,6 +14,7 @@
 
 #include "base/fork_guard.h"
 #include "base/host_name.h"
+#include "base/messages/catalogue.h"
 #include "base/no_cancel.h"
 #include "base/own_fd.h"
 #include "base/text.h"
@@ -62,7 +63,7 @@ void complain(LogFile& file, const std::string& path, int error) {
                   std::strerror(error),
                   error == EMFILE ? "raise the limit of open files (ulimit -n)"
                                   : "name a file in OMX_LOG_FILE that this process may write");
-  const std::string line = fmt::format("OMX: warning: {}\n", why);
+  const std::string line = fmt::format("OMX: warning: {}{}\n", messages::tag(why), why);
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

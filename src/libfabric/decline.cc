@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/log.h"
+#include "base/messages/catalogue.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "config/settings.h"
@@ -83,7 +84,7 @@ std::atomic<bool> g_served{false};
 
 void say(const std::string& why, fi_log_level shown_at) {
   if (fi_log_enabled(&g_provider, shown_at, FI_LOG_CORE) || !first_time(why)) return;
-  log_plain(LogLevel::warn, "libfabric provider omx: " + why);
+  log_plain(LogLevel::warn, "libfabric provider omx: " + messages::tag(why) + why);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/messages/catalogue.h"
 #include "base/setting_text.h"
 #include "config/settings.h"
 #include "mx/code_texts.h"
@@ -30,11 +31,13 @@ constinit std::atomic<bool> g_initially_fatal{true}, g_ignore_mx_env{false};
 
 [[noreturn]] void die(const char* text, int code) {
   const std::string sentence = fmt::format("{} (error {}: {})", text, code, code_text(code));
-  log_plain(LogLevel::error, fmt::format("Open-MX: {}", sentence));
+  std::string tag = messages::tag(text);
+  if (tag.empty()) tag = messages::tag(sentence);  // texts of codes have no entry of their own
+  log_plain(LogLevel::error, fmt::format("Open-MX: {}{}", tag, sentence));
   const runtime::Process* p = process();
   if (const std::uint32_t pause = p ? p->settings().abort_sleep_s : 0) {
     const std::string wait = fmt::format("process {} ends in {} s: time for a debugger", ::getpid(), pause);
-    log_plain(LogLevel::error, fmt::format("Open-MX: {}", wait));
+    log_plain(LogLevel::error, fmt::format("Open-MX: {}{}", messages::tag(wait), wait));
     std::this_thread::sleep_for(std::chrono::seconds(pause));
   }
   std::exit(-1);

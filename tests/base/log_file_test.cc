@@ -109,7 +109,7 @@ TEST_F(log_file, one_that_cannot_be_opened_is_reported_once_and_stderr_serves) {
   log(LogLevel::info, "one");
   log(LogLevel::warn, "two");
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "OMX: warning: cannot write the log file " + path("none/log") +
+            "OMX: warning: E137: cannot write the log file " + path("none/log") +
                 ": No such file or directory; name a file in OMX_LOG_FILE that this process may write; "
                 "messages go to stderr\nOMX: one\nOMX: warning: two\n");
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "base/messages/catalogue.h"
 
 namespace omx::messages {
@@ -74,6 +75,19 @@ TEST(messages, other_sentences_get_none) {
 TEST(messages, parts_must_be_in_their_order) {
   EXPECT_EQ(tag("h2 is back after 7 s: eth0"), "");
   EXPECT_EQ(tag("eth0: h2 is back after 7 s"), "E402: ");
+}
+
+TEST(messages, the_log_prints_the_numbers_of_errors_and_warnings_only) {
+  testing::internal::CaptureStderr();
+  const int before = g_log_level.exchange(static_cast<int>(LogLevel::info));
+  log(LogLevel::warn, "{}: {} is back after {}", "eth0", "h2", "7 s");
+  log(LogLevel::error, "{}: {} is back after {}", "eth0", "h2", "8 s");
+  log(LogLevel::info, "{}: {} is back after {}", "eth0", "h2", "9 s");
+  g_log_level = before;
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "OMX: warning: E402: eth0: h2 is back after 7 s\n"
+            "OMX: error: E402: eth0: h2 is back after 8 s\n"
+            "OMX: eth0: h2 is back after 9 s\n");
 }
 
 }  // namespace

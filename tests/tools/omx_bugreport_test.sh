@@ -54,7 +54,7 @@ lacks '(^|[^[:alnum:]])h[12]($|[^[:alnum:]])'
 lacks '0x[0-9a-f]{16}'
 lacks 'terminate called|core dumped'
 expect 0 '^600$' stat -c %a "$report"
-expect 1 "^omx bugreport: cannot write $report: File exists; name a new file" on h2 "$omx" bugreport "$report"
+expect 1 "^omx bugreport: E902: cannot write $report: File exists; name a new file" on h2 "$omx" bugreport "$report"
 
 # With the same key both hosts call the NIC of h2 the same.
 mac=$(grep -Eo '"mac": "mac-[0-9a-f]{5}"' "$report" | head -1)
@@ -77,7 +77,7 @@ on h2 env OMX_PEERS='node17:0' "$omx" bugreport >"$report"
 has 'host-[0-9a-f]{5}:0'
 lacks 'node17'
 
-expect 1 '^omx bugreport: cannot write: No space left on device' on h2 bash -c "'$omx' bugreport >/dev/full"
+expect 1 '^omx bugreport: E902: cannot write: No space left on device' on h2 bash -c "'$omx' bugreport >/dev/full"
 expect 2 'excludes' "$omx" bugreport --names --key word
 expect 2 'it must not be empty' "$omx" bugreport --key ''
 

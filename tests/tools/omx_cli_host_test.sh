@@ -25,7 +25,7 @@ test_tune() {
   expect 0 '^eth0 napi_defer_hard_irqs: 9 -> 0$' on h1 "$omx" tune --dry-run eth0
   expect 0 '^$' diff "$state/before" <(tune_values)
   if command -v setpriv >/dev/null; then
-    expect 1 'omx tune: only root may .*: sudo omx tune' on h1 setpriv --reuid=65534 --clear-groups "${tune[@]}" "$state" eth0
+    expect 1 'omx tune: E[0-9]+: only root may .*: sudo omx tune' on h1 setpriv --reuid=65534 --clear-groups "${tune[@]}" "$state" eth0
   fi
   expect 1 'cannot make /proc/nowhere.*--state-dir' on h1 "${tune[@]}" /proc/nowhere eth0
   expect 0 '^eth0 gro_flush_timeout: 2000000 -> 0$' on h1 "${tune[@]}" "$state" eth0
@@ -52,7 +52,7 @@ test_binding() {
   work=$(mktemp -d)
   chmod 755 "$work"
   ln -s "$omx" "$work/omx_prepare_binding"
-  expect 0 'warning: eth0: the interrupts of its receive queues are not known' on h2 "$omx" prepare-binding -
+  expect 0 'warning: E[0-9]+: eth0: the interrupts of its receive queues are not known' on h2 "$omx" prepare-binding -
   expect 0 '^# eth0 .*is not known$' on h2 "$omx" prepare-binding -
   expect 0 'the processor that handles arriving frames is not known' on h2 "$omx" info
   expect 0 'stay where they are \(OMX_PROCESS_BINDING=off' on h2 "$omx" info
@@ -74,7 +74,7 @@ test_binding() {
   mkfifo "$work/pipe"
   ln -sf pipe "$work/link"
   for special in pipe link ""; do
-    expect 1 "^omx prepare-binding: $work/$special is not a regular file; give - for the standard output\$" \
+    expect 1 "^omx prepare-binding: E[0-9]+: $work/$special is not a regular file; give - for the standard output\$" \
       on h2 "$omx" prepare-binding "$work/$special"
   done
   expect 0 '^prw' ls -l "$work/pipe"
@@ -96,7 +96,7 @@ test_binding() {
     server_start
     expect 0 'endpoint 0 open by pid [0-9]+ \(omx\)$' on h2 "$omx" info
     if [ "$bound" != off ]; then
-      expect 0 "warning: eth0 endpoint 0: this thread stays where it is, as OMX_PROCESS_BINDING=$bound" cat "$server_output"
+      expect 0 "warning: E[0-9]+: eth0 endpoint 0: this thread stays where it is, as OMX_PROCESS_BINDING=$bound" cat "$server_output"
     fi
     server_stop
   done

@@ -43,7 +43,7 @@ test_perf() {
 
   # A server that ends must not block its client. With it the last process that could answer for its host is
   # gone.
-  server_lost 'omx perf: (a message with|the peer was silent)' TERM "" \
+  server_lost 'omx perf: E[0-9]+: (a message with|the peer was silent)' TERM "" \
     on h1 "$omx" perf h2 --sizes 64K -n 100000000 --timeout 3
 
   server_start
@@ -68,10 +68,10 @@ test_perf() {
 test_modes() {
   local peer=(env OMX_WIRE_MODE=mxoe "$omx" perf h2 --sizes 8 -n 10)
   server_start
-  expect 0 'warning: eth0: host h2 .*endpoint 0 has OMX_WIRE_MODE=omx, and this process mxoe:.*give both the same' on h1 "${peer[@]}"
+  expect 0 'warning: E[0-9]+: eth0: host h2 .*endpoint 0 has OMX_WIRE_MODE=omx, and this process mxoe:.*give both the same' on h1 "${peer[@]}"
   server_stop
   OMX_WIRE_MODE=mxoe server_start
-  expect 0 'warning: eth0: host h2 .*endpoint 0 has OMX_WIRE_MODE=mxoe, and this process omx:' on h1 "$omx" perf h2 --sizes 8 -n 10
+  expect 0 'warning: E[0-9]+: eth0: host h2 .*endpoint 0 has OMX_WIRE_MODE=mxoe, and this process omx:' on h1 "$omx" perf h2 --sizes 8 -n 10
   expect 1 '^0$' on h1 sh -c '"$@" 2>&1 | grep -c "give both"' - "${peer[@]}"
   server_stop
 }
@@ -149,7 +149,7 @@ test_patterns() {
   expect 0 'served client' cat "$scratch"
   # A member that ends must not block the others.
   server_stop
-  server_lost 'omx perf: (a message with|nothing was sent or received|the peer)' TERM "-e 7" \
+  server_lost 'omx perf: E[0-9]+: (a message with|nothing was sent or received|the peer)' TERM "-e 7" \
     on h1 "$omx" perf h2 --pattern incast --peer-endpoint 7 --sizes 64K -n 100000000 --timeout 3
 }
 
@@ -158,7 +158,7 @@ killed_noticed() {
   local host=h2 perf wait
   for wait in "" --wait; do
     perf=("$omx" perf 02:4f:4d:58:00:02 --sizes 8,64K -n 100000000 --timeout 60 $wait)
-    server_lost 'omx perf: (a message with .* failed|the peer .* has gone)' KILL "--timeout 60" \
+    server_lost 'omx perf: E[0-9]+: (a message with .* failed|the peer .* has gone)' KILL "--timeout 60" \
       timeout 40 "$LAB" exec "$host" -- "${perf[@]}"
 
     server_start --timeout 60
@@ -195,7 +195,7 @@ test_local() {
   expect 0 'one copy is cheaper for messages of more than [0-9]+ bytes \(32 KiB: ' on h2 env OMX_VERBOSE=2 "${perf[@]}" 8
   # In another PID namespace a process cannot read the other one's memory.
   if on h2 unshare --pid --fork true 2>/dev/null; then
-    expect 0 'warning: large messages .* take two copies.*--pid=host' on h2 unshare --pid --fork "${perf[@]}" 8,3000000
+    expect 0 'warning: E[0-9]+: large messages .* take two copies.*--pid=host' on h2 unshare --pid --fork "${perf[@]}" 8,3000000
     expect 0 '^ +3000000 +20 ' on h2 unshare --pid --fork "${perf[@]}" 8,3000000
   else
     echo "no PID namespaces here: the test of refused memory is left out"
@@ -213,7 +213,7 @@ test_damage() {
   fi
   local perf=("$omx" perf h2 --verify --warmup 0 -n 30 --sizes 8000 --timeout 20)
   server_start
-  expect 1 'omx perf: message [0-9]+ of 8000 bytes arrived damaged at (h2|this host): byte [0-9]+' on h1 "${perf[@]}"
+  expect 1 'omx perf: E[0-9]+: message [0-9]+ of 8000 bytes arrived damaged at (h2|this host): byte [0-9]+' on h1 "${perf[@]}"
   server_stop
   export OMX_CHECKSUM=1
   server_start

@@ -62,8 +62,8 @@ test_plain() {
 
   expect 2 '--undo' "$omx" tune --undo --dry-run
   expect 2 '--undo' "$omx" tune --undo lo
-  expect 1 'omx check: the command line names nonesuch.*there are:.*lo' "$omx" check nonesuch
-  expect 1 'omx tune: the command line names nonesuch' "$omx" tune --dry-run nonesuch
+  expect 1 'omx check: E[0-9]+: the command line names nonesuch.*there are:.*lo' "$omx" check nonesuch
+  expect 1 'omx tune: E[0-9]+: the command line names nonesuch' "$omx" tune --dry-run nonesuch
 
   expect 2 'no command "pref" .did you mean "perf"' "$omx" pref
   expect 2 'no command "pref" .did you mean "perf"' "$omx" help pref
@@ -79,37 +79,37 @@ test_plain() {
   expect 2 '--endpoints requires --flows' "$omx" steer lo --endpoints 2
   expect 2 '--endpoints' "$omx" steer lo --flows --endpoints 257
   expect 2 'excludes' "$omx" steer lo --flows --mode native
-  expect 1 'omx steer: lo takes no flow rules' "$omx" steer lo --flows
-  expect 1 'omx steer: there is no interface "nonesuch"; there are:.*lo' "$omx" steer nonesuch --flows
-  expect 2 'omx: interface: it must not be empty' "$omx" steer "" --off
-  expect 2 'omx: interface: it must not be empty' "$omx" steer ""
-  expect 2 'omx: --cpus: it must not be empty' "$omx" steer lo --cpus ""
-  expect 2 'omx: --map: it must not be empty' "$omx" steer lo --map ""
-  expect 1 'omx steer: (--map "x" is not ENDPOINT:PROCESSOR|this build has no XDP program)' "$omx" steer lo --map x
+  expect 1 'omx steer: E[0-9]+: lo takes no flow rules' "$omx" steer lo --flows
+  expect 1 'omx steer: E[0-9]+: there is no interface "nonesuch"; there are:.*lo' "$omx" steer nonesuch --flows
+  expect 2 'omx: E901: interface: it must not be empty' "$omx" steer "" --off
+  expect 2 'omx: E901: interface: it must not be empty' "$omx" steer ""
+  expect 2 'omx: E901: --cpus: it must not be empty' "$omx" steer lo --cpus ""
+  expect 2 'omx: E901: --map: it must not be empty' "$omx" steer lo --map ""
+  expect 1 'omx steer: E[0-9]+: (--map "x" is not ENDPOINT:PROCESSOR|this build has no XDP program)' "$omx" steer lo --map x
 
   expect 2 '--snap-length' "$omx" capture -s 59
   expect 2 '--count' "$omx" capture -c 0
   expect 2 'excludes' "$omx" capture -b 0 -i lo
   expect 2 '--write: it must not be empty' "$omx" capture -w ""
 
-  expect 2 'omx run: name a program' "$omx" run
-  expect 1 'omx run: cannot start /nonexistent: No such file' "$omx" run -- /nonexistent
+  expect 2 'omx run: E[0-9]+: name a program' "$omx" run
+  expect 1 'omx run: E[0-9]+: cannot start /nonexistent: No such file' "$omx" run -- /nonexistent
   expect 2 'file: it must not be empty; - is' "$omx" prepare-binding ""
 
   # Settings are checked before anything else, so these tests need no network.
   expect 1 'omx info: .*OMX_SPIN_US="soon".*whole number' env OMX_SPIN_US=soon "$omx" info
-  expect 1 'omx info: OMX_INTERFACES names nonesuch.*there are:.*lo' env OMX_INTERFACES=nonesuch "$omx" info
-  expect 1 'omx perf: OMX_INTERFACES names nonesuch' env OMX_INTERFACES=nonesuch "$omx" perf
-  expect 1 'omx counters: OMX_INTERFACES names nonesuch' env OMX_INTERFACES=nonesuch "$omx" counters
-  expect 1 'omx info: OMX_PROCESS_BINDING="all".*give off, auto, all:N' env OMX_PROCESS_BINDING=all "$omx" info
+  expect 1 'omx info: E[0-9]+: OMX_INTERFACES names nonesuch.*there are:.*lo' env OMX_INTERFACES=nonesuch "$omx" info
+  expect 1 'omx perf: E[0-9]+: OMX_INTERFACES names nonesuch' env OMX_INTERFACES=nonesuch "$omx" perf
+  expect 1 'omx counters: E[0-9]+: OMX_INTERFACES names nonesuch' env OMX_INTERFACES=nonesuch "$omx" counters
+  expect 1 'omx info: E[0-9]+: OMX_PROCESS_BINDING="all".*give off, auto, all:N' env OMX_PROCESS_BINDING=all "$omx" info
   expect 0 '^OMX_PROCESS_BINDING=off$' "$omx" info --settings
   expect 0 '^OMX_PROCESS_BINDING=2-4,9$' env OMX_PROCESS_BINDING=2,3,4,9 "$omx" info --settings
-  expect 1 'omx prepare-binding: OMX_INTERFACES names nonesuch' env OMX_INTERFACES=nonesuch "$omx" prepare-binding -
+  expect 1 'omx prepare-binding: E[0-9]+: OMX_INTERFACES names nonesuch' env OMX_INTERFACES=nonesuch "$omx" prepare-binding -
   expect 0 '^OMX_SPIN_US=7$' env OMX_SPIN_US=7 "$omx" info --settings
   expect 0 '"variable": "OMX_SPIN_US", "value": "7"' env OMX_SPIN_US=7 "$omx" info --settings --json
 
-  expect 0 'warning: OMX_SPINUS is not a setting; did you mean OMX_SPIN_US' env OMX_SPINUS=7 "$omx" info --settings
-  expect 0 'warning: MX_ZOMBIE="few".*whole number' env MX_ZOMBIE=few "$omx" info --settings
+  expect 0 'warning: E[0-9]+: OMX_SPINUS is not a setting; did you mean OMX_SPIN_US' env OMX_SPINUS=7 "$omx" info --settings
+  expect 0 'warning: E[0-9]+: MX_ZOMBIE="few".*whole number' env MX_ZOMBIE=few "$omx" info --settings
   expect 0 '^OMX_DISABLE_SHARED=0$' env MX_DISABLE_SHMEM= "$omx" info --settings
 
   expect 0 'from: environment; accepted: a whole number' env OMX_SPIN_US=7 "$omx" info --settings
@@ -132,11 +132,11 @@ test_plain() {
   expect 0 '^E402: a peer is back$' "$omx" explain "OMX: warning: eth0: host h2, endpoint 0 is back after 12 s"
   expect 0 '^  E930  ' "$omx" explain
   expect 0 '"id": "E401"' "$omx" explain --json 401
-  expect 1 'omx explain: there is no message E999; omx explain lists all' "$omx" explain E999
-  expect 1 'omx explain: there is no message E999; omx explain lists all' "$omx" explain E999:
-  expect 1 'omx explain: no message has the words "grue"' "$omx" explain grue
-  expect 1 'omx explain: no message has the words' "$omx" explain "OMX: warning: e1: grue"
-  expect 2 '^omx explain: --markdown writes all messages' "$omx" explain --markdown E401
+  expect 1 'omx explain: E901: there is no message E999; omx explain lists all' "$omx" explain E999
+  expect 1 'omx explain: E901: there is no message E999; omx explain lists all' "$omx" explain E999:
+  expect 1 'omx explain: E901: no message has the words "grue"' "$omx" explain grue
+  expect 1 'omx explain: E901: no message has the words' "$omx" explain "OMX: warning: e1: grue"
+  expect 2 '^omx explain: E901: --markdown writes all messages' "$omx" explain --markdown E401
 
   local work
   work=$(mktemp -d)
@@ -199,11 +199,11 @@ test_info() {
   fi
 
   on h1 ip link set dev eth0 mtu 1000
-  expect 0 'warning: eth0 has an MTU of 1000.*ip link set dev eth0 mtu 1500' on h1 "$omx" info
+  expect 0 'warning: E[0-9]+: eth0 has an MTU of 1000.*ip link set dev eth0 mtu 1500' on h1 "$omx" info
   on h1 ip link set dev eth0 down
-  expect 1 'warning: no usable Ethernet interface.*eth0: down' on h1 "$omx" info
-  expect 1 'omx perf: no usable Ethernet interface' on h1 "$omx" perf
-  expect 0 'warning: eth0 is down: ip link set dev eth0 up' on h1 env OMX_INTERFACES=eth0 "$omx" info
+  expect 1 'warning: E[0-9]+: no usable Ethernet interface.*eth0: down' on h1 "$omx" info
+  expect 1 'omx perf: E[0-9]+: no usable Ethernet interface' on h1 "$omx" perf
+  expect 0 'warning: E[0-9]+: eth0 is down: ip link set dev eth0 up' on h1 env OMX_INTERFACES=eth0 "$omx" info
   on h1 ip link set dev eth0 mtu 9000 up
 }
 
@@ -249,24 +249,24 @@ test_setuid() {
     echo 'a secret' >"$work/file"
     chmod 600 "$work/file"
     local start=("${become[@]}" env "OMX_CONFIG=$work/file" "OMX_PEERS_FILE=$work/file" "$work/omx" info --settings)
-    expect 0 'warning: OMX_CONFIG has no effect in a program with privileges' "${start[@]}"
-    expect 0 'warning: OMX_PEERS_FILE has no effect in a program with privileges' "${start[@]}"
+    expect 0 'warning: E[0-9]+: OMX_CONFIG has no effect in a program with privileges' "${start[@]}"
+    expect 0 'warning: E[0-9]+: OMX_PEERS_FILE has no effect in a program with privileges' "${start[@]}"
     expect 0 '^OMX_PEERS_FILE=$' "${start[@]}"
-    echo "no program can be setuid here: the tests of setuid programs are left out"
+    expect 1 '^omx bugreport: E[0-9]+: .* must not get the rights of a setuid program' "${become[@]}" "$work/omx" bugreport
     start=("${become[@]}" env "OMX_PROCESS_BINDING=file:$work/file" "$work/omx" info --settings)
-    expect 0 'warning: OMX_PROCESS_BINDING has no effect in a program with privileges' "${start[@]}"
+    expect 0 'warning: E[0-9]+: OMX_PROCESS_BINDING has no effect in a program with privileges' "${start[@]}"
     expect 0 '^OMX_PROCESS_BINDING=off$' "${start[@]}"
     # libhwloc would load plugins that the caller's environment names.
-    expect 0 'warning: which processors share caches is not known: programs with privileges' \
+    expect 0 'warning: E[0-9]+: which processors share caches is not known: programs with privileges' \
       "${become[@]}" "$work/omx" prepare-binding -
   fi
   rm -rf "$work"
 }
 
 test_nobody_there() {
-  expect 1 'omx perf: "nonesuch" is not in the table of peers.*OMX_DISCOVERY_MS.*MAC address' on h1 env OMX_DISCOVERY_MS=200 "$omx" perf nonesuch
-  expect 1 'omx perf: no answer from 02:4f:4d:58:00:02 within 1 s' on h1 "$omx" perf 02:4f:4d:58:00:02 --timeout 1
-  expect 1 'omx perf: there is no board 1' on h1 "$omx" perf -b 1 h2
+  expect 1 'omx perf: E[0-9]+: "nonesuch" is not in the table of peers.*OMX_DISCOVERY_MS.*MAC address' on h1 env OMX_DISCOVERY_MS=200 "$omx" perf nonesuch
+  expect 1 'omx perf: E[0-9]+: no answer from 02:4f:4d:58:00:02 within 1 s' on h1 "$omx" perf 02:4f:4d:58:00:02 --timeout 1
+  expect 1 'omx perf: E[0-9]+: there is no board 1' on h1 "$omx" perf -b 1 h2
   expect 0 'no endpoint is open' on h1 "$omx" counters
   expect 0 '"endpoints": \[\]' on h1 "$omx" counters --json
   expect 1 'endpoint 5 is not open' on h1 "$omx" counters -e 5

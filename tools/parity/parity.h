@@ -21,7 +21,7 @@ namespace omx::tools {
 // The status for wrong usage and for a program that cannot start: -1, which a shell sees as 255.
 inline constexpr int kParityFailed = 255;
 
-// Prints "PROGRAM: sentence" on stderr and returns kParityFailed.
+// Prints "PROGRAM: E123: sentence" on stderr and returns kParityFailed.
 template <class... Args>
 int parity_failed(const char* program, fmt::format_string<Args...> format, Args&&... args) {
   std::fflush(stdout);

@@ -291,7 +291,7 @@ def rps_is_told():
         for arguments in (["eth0", "--cpus", str(second)], ["eth0", "--show"], ["--show", "--json"]):
             done = omx_steer(lab, *arguments)
             assert done.returncode == 0, done.stderr
-            assert re.fullmatch(r"warning: eth0: RPS is on for receive queue 0 and [^\n]+\n", done.stderr), done.stderr
+            assert re.fullmatch(r"warning: E925: eth0: RPS is on for receive queue 0 and [^\n]+\n", done.stderr), done.stderr
         # The command that it names helps.
         lab.host("h2", "sh", "-c", done.stderr.strip().split("processors: ")[1])
         assert omx_steer(lab, "eth0", "--show").stderr == ""
