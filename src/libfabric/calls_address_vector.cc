@@ -35,8 +35,8 @@ bool other_kind(const runtime::Board& board, NicId nic) {
   if (runtime::by_udp(nic) == board.udp) return false;
   log(LogLevel::warn,
       "{}: the address {} is of a process that sends {}, and this process sends {}: nothing passes between "
-      "them; "
-      "set OMX_LINK=udp for all processes of the job, or let all of them have CAP_NET_RAW",
+      "them; set OMX_LINK=udp for all processes of the job, or give all of them CAP_NET_RAW or a broker (omx "
+      "info)",
       board.interface.name, runtime::by_udp(nic) ? runtime::address_name(nic) : mac_format(nic),
       board.udp ? "raw frames" : "by UDP", board.udp ? "by UDP" : "raw frames");
   return true;

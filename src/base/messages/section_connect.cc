@@ -104,7 +104,8 @@ constexpr Entry kEntries[] = {
      "set OMX_LINK=udp on both, or give both CAP_NET_RAW or a broker (omx info)\n"
      "give both the same OMX_LINK\n"
      "{}: the address {} is of a process that sends {}, and this process sends {}: nothing passes between "
-     "them; set OMX_LINK=udp for all processes of the job, or let all of them have CAP_NET_RAW\n"},
+     "them; set OMX_LINK=udp for all processes of the job, or give all of them CAP_NET_RAW or a broker (omx "
+     "info)\n"},
     {315, "the UDP port of the peer is closed",
      "The host answered that no program has the UDP port of that endpoint.",
      "The program does not run, has another endpoint, goes by raw frames, or a firewall refuses the port.",
