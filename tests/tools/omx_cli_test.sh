@@ -171,6 +171,22 @@ test_info_provider() {
   expect 0 '"found_by_libfabric": false' on h1 env FI_PROVIDER_PATH=/none "$omx" info --json
 }
 
+# Who copies a message of each size at the receiver.
+test_protocols() {
+  local placed='copied by the kernel, into its place: ' copied='copied by the processor: '
+  expect 0 "^ +16384 B  medium, at once: 2 frames; ${copied}up to OMX_RNDV_THRESHOLD=32768\$" on h1 "$omx" info --protocols
+  expect 0 "^ +32768 B  medium, at once: one GSO frame by UDP, or frames in one GSO batch; $copied" on h1 "$omx" info --protocols
+  # This one is longer than a batch: its last frame says where the others belong.
+  local long='^ +65536 B  medium, at once: 8 frames in 1 GSO batch by UDP and one alone; '
+  expect 0 "${long}copied by the kernel, or processor: .*; the kernel places what is read after the last frame has come\$" on h1 "$omx" info --protocols
+  expect 0 '"bytes": 65536, .*"copied_by": "kernel, or processor"' on h1 "$omx" info --protocols --json
+  expect 0 "^ +131072 B  rendezvous, pulled in GSO batches of up to 7 frames by UDP; $placed" on h1 "$omx" info --protocols
+  expect 0 "$long$copied" on h1 env OMX_CHECKSUM=1 "$omx" info --protocols
+  expect 0 "^ +131072 B  rendezvous, .*; $copied.*; frames are verified before they are copied" on h1 env OMX_CHECKSUM=1 "$omx" info --protocols
+  expect 0 '^ +65536 B  rendezvous, pulled in blocks .*copied by the kernel, or processor from the ring: ' on h1 env OMX_UDP_BULK=0 "$omx" info --protocols
+  expect 0 "^ +65536 B  rendezvous, pulled in GSO batches .*; $placed" on h1 env OMX_LINK=udp "$omx" info --protocols
+}
+
 test_info() {
   expect 0 'h1:0 \(board #0 name eth0 addr 02:4f:4d:58:00:01\)' on h1 "$omx" info
   expect 0 'packet sockets \(CAP_NET_RAW\): allowed' on h1 "$omx" info -b 0
@@ -192,6 +208,7 @@ test_info() {
   expect 0 '^  thread: not available: .*one processor only' on h1 taskset -c 0 "$omx" info
   expect 0 '^  dsa: (Intel DSA, /dev/dsa/|not available: .)' on h1 "$omx" info
   expect 0 '"copy_engines": \[\{"name": "cpu", "available": true' on h1 "$omx" info --json
+  test_protocols
   test_info_provider
   if command -v python3 >/dev/null; then
     on h1 "$omx" info --json >"$scratch"

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kSizes[] = {0,     32,    33,    128,    1024,    4096,
                                     16384, 32768, 65536, 131072, 1 << 20, 4 << 20};
+constexpr const char* kPlaced = "kernel, into its place";
 
 // Returns the largest frame of the board's bulk path, or 0 if there is none or it gains nothing.
 std::uint32_t bulk_frame(const BoardInfo& board, const runtime::Settings& settings) {
@@ -27,15 +28,23 @@ std::uint32_t bulk_frame(const BoardInfo& board, const runtime::Settings& settin
   return board.board.udp || 2 * frame <= wire::kGsoBatchBytes ? frame : 0;
 }
 
-// Says how many frames go as GSO batches. If the message is longer than a batch, its last frame travels as an
+struct Batches {
+  std::uint32_t frames;  // before the last one
+  std::uint32_t count;   // 0: one batch holds the whole message
+};
+
+// Returns the GSO batches of a medium message. If it is longer than a batch, its last frame travels as an
 // ordinary frame.
-std::string batches_text(std::uint32_t bytes, std::uint32_t most_in_frame, std::uint32_t overhead) {
+Batches batches_of(std::uint32_t bytes, std::uint32_t most_in_frame, std::uint32_t overhead) {
   const std::uint32_t unit = wire::gso_batch_unit(bytes, most_in_frame, overhead);
   const std::uint32_t frames = (bytes - 1) / unit, most = wire::gso_batch_frames(unit + overhead);
-  if (frames < most) return "one GSO frame by UDP, or frames in one GSO batch";
-  const std::uint32_t batches = (frames + most - 1) / most;
-  return fmt::format("{} frames in {} GSO batch{} by UDP and one alone", frames, batches,
-                     batches > 1 ? "es" : "");
+  return {frames, frames < most ? 0 : (frames + most - 1) / most};
+}
+
+std::string batches_text(const Batches& batches) {
+  if (batches.count == 0) return "one GSO frame by UDP, or frames in one GSO batch";
+  return fmt::format("{} frames in {} GSO batch{} by UDP and one alone", batches.frames, batches.count,
+                     batches.count > 1 ? "es" : "");
 }
 
 std::uint32_t bulk_frag(std::uint32_t bulk) {
@@ -59,15 +68,23 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t bulk, bool u
   // Where all frames go by UDP anyway, the bulk path gains only for large messages.
   const bool by_bulk = bulk > 0 && !udp && fragments >= protocol::kBulkFragments;
   const std::uint32_t eager = by_bulk ? std::max(f.eager_max, config.bulk_rndv_threshold) : f.eager_max;
+  if (bytes <= eager && !by_bulk) {
+    way.way = "medium, at once: " + frames_text(fragments);
+    way.why = fmt::format("up to OMX_RNDV_THRESHOLD={}", f.eager_max);
+    return way;
+  }
   if (bytes <= eager) {
-    way.way = "medium, at once: " + (by_bulk ? batches_text(static_cast<std::uint32_t>(bytes), f.medium_frag,
-                                                            bulk - bulk_frag(bulk))
-                                             : frames_text(fragments));
-    way.why = by_bulk ? fmt::format(
-                            "up to OMX_BULK_RNDV_THRESHOLD={} once the bulk path is proven; before that, by "
-                            "frames up to {}",
-                            config.bulk_rndv_threshold, f.eager_max)
-                      : fmt::format("up to OMX_RNDV_THRESHOLD={}", f.eager_max);
+    const Batches batches =
+        batches_of(static_cast<std::uint32_t>(bytes), f.medium_frag, bulk - bulk_frag(bulk));
+    way.way = "medium, at once: " + batches_text(batches);
+    way.why = fmt::format(
+        "up to OMX_BULK_RNDV_THRESHOLD={} once the bulk path is proven; before that, by frames up to {}",
+        config.bulk_rndv_threshold, f.eager_max);
+    if (batches.count > 0 && !config.checksum) {
+      // The last frame says which receive the others are for. In streams it often comes too late.
+      way.copy = "kernel, or processor";
+      way.why += "; the kernel places what is read after the last frame has come";
+    }
     return way;
   }
   const bool ring = !udp && (settings.placement == runtime::Placement::ring ||
@@ -76,7 +93,7 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t bulk, bool u
   if (bulk > 0 && !ring) {
     way.way = fmt::format("rendezvous, pulled in GSO batches of up to {} frames by UDP",
                           wire::gso_batch_frames(bulk));
-    way.copy = "kernel, into its place";
+    way.copy = kPlaced;
     way.why = "one call moves 64 KiB";
     return way;
   }
@@ -94,7 +111,7 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t bulk, bool u
   if (!ring) {
     const bool tries = facts.engine == "cpu" && settings.rails.empty() &&
                        settings.placement == runtime::Placement::automatic;
-    way.copy = tries ? "kernel, or processor from the ring" : "kernel, into its place";
+    way.copy = tries ? "kernel, or processor from the ring" : kPlaced;
     way.why =
         tries ? "no bulk path by UDP here: both are tried in turn, and the faster one stays (OMX_PLACEMENT)"
               : "no bulk path by UDP here: a packet socket of its own for large messages";
@@ -153,8 +170,14 @@ std::vector<Way> ways_of(const BoardInfo& board, const runtime::Settings& settin
                          const ProtocolFacts& facts) {
   std::vector<Way> ways;
   const std::uint32_t bulk = bulk_frame(board, settings);
-  for (const std::uint64_t bytes : kSizes)
-    ways.push_back(way_of(bytes, board.extended, bulk, board.board.udp, settings, facts));
+  for (const std::uint64_t bytes : kSizes) {
+    Way way = way_of(bytes, board.extended, bulk, board.board.udp, settings, facts);
+    if (settings.protocol.checksum && way.copy.starts_with("kernel")) {
+      way.copy = "processor";
+      way.why += "; frames are verified before they are copied (OMX_CHECKSUM=1)";
+    }
+    ways.push_back(std::move(way));
+  }
   return ways;
 }
 
