@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx: shows the state of Open-MX on this host and measures it.
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <functional>
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/text.h"
@@ -19,6 +23,7 @@
 #include "tools/host/cmd_steer.h"
 #include "tools/host/cmd_tune.h"
 #include "tools/info/cmd_info.h"
+#include "tools/parity/parity.h"
 #include "tools/parity/programs.h"
 #include "tools/perf/cmd_perf.h"
 #include "tools/watch/cmd_counters.h"
@@ -62,18 +67,44 @@ Command help_command(CLI::App& root, std::string& topic) {
           }};
 }
 
-// Returns whether the program runs as omx_prepare_binding. That program of Open-MX 1.x had the same options
-// as `omx prepare-binding`. The other programs are in parity/.
-bool called_as_original(std::string_view path) {
-  return path.substr(path.rfind('/') + 1) == "omx_prepare_binding";
+// Runs a command or a program, and says what it cannot say itself: why it ended early, or why output was
+// lost, as on a full disk. `failure` is the status for that.
+int program_run(const std::string& program, int failure, const std::function<int()>& run) {
+  int status = omx::tools::kOk, error = 0;
+  std::string problem;
+  try {
+    status = run();
+  } catch (const std::bad_alloc&) {
+    problem = "out of memory; free some or raise the limit (ulimit -v)";
+  } catch (const std::exception& e) {
+    // fmt::print() throws when a write fails.
+    const auto* const system = dynamic_cast<const std::system_error*>(&e);
+    if (system && std::ferror(stdout) != 0)
+      error = system->code().value();
+    else
+      problem = fmt::format("internal error: {}; please report it", e.what());
+  }
+  if (std::fflush(stdout) != 0 && error == 0) error = errno;
+  if (error != 0)
+    problem = fmt::format("cannot write: {}", std::strerror(error));
+  else if (std::ferror(stdout) != 0 && problem.empty())
+    problem = "cannot write: a part of the output is lost";
+  if (problem.empty()) return status;
+  omx::tools::message_print(program, problem);
+  return status == omx::tools::kOk ? failure : status;
+}
+
+// Returns the last part of a path.
+std::string_view name_of(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 0) {
-    if (const auto status = omx::tools::parity_run(argv[0], argc, argv)) return *status;
-  }
+  const std::string called_as(argc > 0 ? name_of(argv[0]) : "");
+  if (const omx::tools::Program program = omx::tools::parity_program(called_as))
+    return program_run(called_as, omx::tools::kParityFailed, [&] { return program(argc, argv); });
   CLI::App root("Open-MX: message passing over Ethernet", "omx");
   root.set_version_flag("--version", "omx (Open-MX) " OMX_VERSION);
   root.require_subcommand(1);
@@ -97,28 +128,21 @@ int main(int argc, char** argv) {
       help_command(root, topic),
   };
   std::vector<char*> arguments(argv, argv + argc);
-  if (argc > 0 && called_as_original(argv[0]))
-    arguments.insert(arguments.begin() + 1, command_of_original.data());
+  // That program of Open-MX 1.x had the same options.
+  if (called_as == "omx_prepare_binding") arguments.insert(arguments.begin() + 1, command_of_original.data());
   try {
     root.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::ParseError& e) {
     // --help and --version also end here.
-    if (e.get_exit_code() == 0) return root.exit(e);
+    if (e.get_exit_code() == 0) return program_run("omx", omx::tools::kFailed, [&] { return root.exit(e); });
     const bool unknown = argc > 1 && argv[1][0] != '-' && root.get_subcommands().empty();
     const std::string problem = unknown ? unknown_command_text(root, argv[1]) : e.what();
     omx::tools::message_print("omx", problem + "; omx help shows what is accepted");
     return omx::tools::kUsage;
   }
   for (const Command& command : commands) {
-    if (!command.app->parsed()) continue;
-    try {
-      return command.run();
-    } catch (const std::bad_alloc&) {
-      return omx::tools::failed(command.app->get_name(),
-                                "out of memory; free some or raise the limit (ulimit -v)");
-    } catch (const std::exception& e) {
-      return omx::tools::failed(command.app->get_name(), "internal error: {}; please report it", e.what());
-    }
+    if (command.app->parsed())
+      return program_run("omx " + command.app->get_name(), omx::tools::kFailed, command.run);
   }
   return omx::tools::kUsage;
 }

@@ -58,6 +58,9 @@ echo "omxd --grants"
 server "$work/server" "${user[@]}"
 $LAB exec h2 -- "$OMXD" --config /dev/shm/broker/policy --socket /dev/shm/broker/socket --grants >"$work/grants" 2>&1
 grep -Eq '^(nobody \()?65534\)? +[0-9]+ eth0 +0 ' "$work/grants" || fail "omxd --grants: $(cat "$work/grants")"
+$LAB exec h2 -- "$OMXD" --config /dev/shm/broker/policy --socket /dev/shm/broker/socket --grants 2>"$work/lost" >/dev/full &&
+  fail "omxd --grants ends well without having written anything"
+grep -qx 'omxd: error: E902: cannot write: No space left on device' "$work/lost" || fail "omxd --grants: $(cat "$work/lost")"
 client h2
 wait $served
 

@@ -138,6 +138,12 @@ test_plain() {
   expect 1 'omx explain: E901: no message has the words' "$omx" explain "OMX: warning: e1: grue"
   expect 2 '^omx explain: E901: --markdown writes all messages' "$omx" explain --markdown E401
 
+  # Output that is lost is no success, however small it is.
+  local command
+  for command in explain 'explain E401' --version --help 'help info' 'info --settings' 'info --settings --json' 'counters --explain'; do
+    expect 1 '^omx( [a-z]+)?: E902: cannot write: (No space left on device|a part of the output is lost)$' bash -c "'$omx' $command >/dev/full"
+  done
+
   local work
   work=$(mktemp -d)
   mkfifo "$work/pipe"

@@ -80,6 +80,10 @@ def info(folder):
     run(folder, "h1", "omx_info", wanted=lines)
     quiet = run(folder, "h1", "omx_info", "-q", wanted=lines[2:4])
     check("omx_info -q says no more", len(quiet.splitlines()) == 2, quiet)
+    with open("/dev/full", "w", encoding="ascii") as full:
+        lost = subprocess.run(command(folder, "h1", "omx_info"), stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
+    check("omx_info says that its output is lost", (lost.returncode, lost.stderr) == (WRONG_USAGE, "omx_info: E902: cannot write: No space left on device\n"),
+          f"{lost.returncode}: {lost.stderr}")
     run(folder, "h1", "omx_info", "-b", "3", status=WRONG_USAGE, errors=["there is no board 3"])
     subprocess.run([LAB, "exec", "h1", "--", "ip", "link", "set", "dev", "eth0", "down"], check=True)
     run(folder, "h1", "omx_info", "-q", status=WRONG_USAGE, wanted=[r"Found 0 boards .*"], errors=["no usable Ethernet interface"])

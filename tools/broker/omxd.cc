@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <string>
 
 #include "base/log.h"
@@ -104,8 +107,11 @@ int main(int argc, char** argv) {
   if (grants) {
     const auto text = grants_text(*policy);
     if (!text) return failed(text.error());
-    fmt::print("{}", *text);
-    return 0;
+    // fmt::print() would throw where a write fails.
+    const bool written = std::fwrite(text->data(), 1, text->size(), stdout) == text->size();
+    return written && std::fflush(stdout) == 0
+               ? 0
+               : failed({1, fmt::format("cannot write: {}", std::strerror(errno))});
   }
   if (clean && broker_answers(policy->socket.path))
     return failed(

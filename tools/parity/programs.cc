@@ -14,11 +14,11 @@ namespace omx::tools {
 
 namespace {
 
-struct Program {
+struct Named {
   std::string_view name;
-  int (*run)(int argc, char** argv);
+  Program run;
 };
-constexpr Program kPrograms[] = {
+constexpr Named kPrograms[] = {
     {"omx_info", parity_info},
     {"omx_counters", parity_counters},
     {"omx_endpoint_info", parity_endpoint_info},
@@ -31,12 +31,11 @@ constexpr Program kPrograms[] = {
 
 }  // namespace
 
-std::optional<int> parity_run(std::string_view called_as, int argc, char** argv) {
-  const std::string_view name = called_as.substr(called_as.rfind('/') + 1);
-  for (const Program& program : kPrograms) {
-    if (program.name == name) return program.run(argc, argv);
+Program parity_program(std::string_view name) {
+  for (const Named& program : kPrograms) {
+    if (program.name == name) return program.run;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 }  // namespace omx::tools

@@ -18,9 +18,10 @@ constexpr Entry kEntries[] = {
      "there is no command \"{}\"{}\n"
      "(did you mean \"{}\"?)\n"},
     {902, "a file cannot be read or written",
-     "A file that a command reads or writes cannot be used. The message names the reason.",
+     "A file that a command reads or writes, or its standard output, cannot be used. The message names the "
+     "reason.",
      "Its folder is missing, permissions forbid it, or the disk is full.",
-     "Name another file, or correct the permissions.",
+     "Name another file, correct the permissions, or free space.",
      "cannot write {}: {}; name another file, or - for the standard output\n"
      "cannot write {}: {}; the part written so far can be read\n"
      "{} is not a regular file; give - for the standard output\n"
@@ -33,6 +34,7 @@ constexpr Entry kEntries[] = {
      "cannot write {}: {}; name a file with --output in a folder that this user may write\n"
      "cannot write {}: {}\n"
      "cannot write: {}\n"
+     "cannot write: a part of the output is lost\n"
      "{} is not a file; name a file with --output\n"},
     {903, "omx capture cannot listen", "The command could not open or keep its packet socket.",
      "CAP_NET_RAW is missing, the interface went away, or the output is a terminal.",
