@@ -76,6 +76,8 @@ int serve(Policy policy, const std::string& file) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  omx::g_log_level = static_cast<int>(LogLevel::summary);
+  omx::log_set_prefix("omxd: ");
   CLI::App app("gives ordinary users raw Ethernet frames of Open-MX", "omxd");
   std::string file, socket;
   bool clean = false, check = false, grants = false;
@@ -88,10 +90,9 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    return failed({1, fmt::format("{}; omxd --help shows what is accepted", error.what())}, kUsage);
   }
-  omx::g_log_level = static_cast<int>(LogLevel::summary);
-  omx::log_set_prefix("omxd: ");
   auto policy = policy_load(file, accounts_of_host());
   if (!policy) return failed(policy.error(), kUsage);
   if (check) return 0;

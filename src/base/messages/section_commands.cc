@@ -10,6 +10,7 @@ constexpr Entry kEntries[] = {
      "name a program: omx run -- PROGRAM...\n"
      "{}; omx help lists them\n"
      "; omx help shows what is accepted\n"
+     "{}; omxd --help shows what is accepted\n"
      "there is no message E{}; omx explain lists all\n"
      "no message has the words \"{}\"; give fewer, or omx explain lists all\n"
      "--markdown writes all messages; leave out \"{}\"\n"
