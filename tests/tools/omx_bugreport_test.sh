@@ -31,9 +31,10 @@ lacks() {
 }
 
 log=$work/log-%h-%p
+echo 'a secret word' >"$work/key"
 on h1 env OMX_LOG_FILE="$log" OMX_VERBOSE=2 "$omx" perf h2 --sizes 8 -n 10 >/dev/null 2>&1 || { echo "FAILED: no messages"; exit 1; }
 report=$work/h2
-expect 0 'has the report; read it before you send it' on h2 env SECRET_TOKEN=hunter2 OMX_SPIN_US=7 FI_OMX_IFACE=eth0 "$omx" bugreport --key word "$report"
+expect 0 'has the report; read it before you send it' on h2 env SECRET_TOKEN=hunter2 OMX_SPIN_US=7 FI_OMX_IFACE=eth0 "$omx" bugreport --key "$work/key" "$report"
 has '^Report of omx bugreport$'
 has '^It does not hold: .*match information'
 for title in build system interfaces environment 'settings that differ from their default' 'omx info' 'omx info --json' 'omx check' 'omx counters' \
@@ -59,7 +60,8 @@ expect 1 "^omx bugreport: E902: cannot write $report: File exists; name a new fi
 # With the same key both hosts call the NIC of h2 the same.
 mac=$(grep -Eo '"mac": "mac-[0-9a-f]{5}"' "$report" | head -1)
 report=$work/h1
-on h1 env OMX_LOG_FILE="$log" OMX_PEERS='02:4f:4d:58:00:02 h2:0' "$omx" bugreport --key word "$report" >/dev/null
+printf '\n  a secret word' >"$work/key"
+on h1 env OMX_LOG_FILE="$log" OMX_PEERS='02:4f:4d:58:00:02 h2:0' "$omx" bugreport --key "$work/key" "$report" >/dev/null
 has "$mac"
 has 'mac-[0-9a-f]{5} host-[0-9a-f]{5}:0'
 has 'frames to .* agreed'
@@ -78,8 +80,11 @@ has 'host-[0-9a-f]{5}:0'
 lacks 'node17'
 
 expect 1 '^omx bugreport: E902: cannot write: No space left on device' on h2 bash -c "'$omx' bugreport >/dev/full"
-expect 2 'excludes' "$omx" bugreport --names --key word
+expect 2 'excludes' "$omx" bugreport --names --key "$work/key"
 expect 2 'it must not be empty' "$omx" bugreport --key ''
+expect 1 "^omx bugreport: E902: cannot read $work/none: No such file" "$omx" bugreport --key "$work/none"
+echo >"$work/empty"
+expect 1 "^omx bugreport: E902: $work/empty is empty; write a secret word into it" "$omx" bugreport --key "$work/empty"
 
 report=$work/names
 on h2 "$omx" bugreport --names >"$report"

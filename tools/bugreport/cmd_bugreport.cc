@@ -41,7 +41,7 @@ constexpr uid_t kUserFirst = 1000;  // as in /etc/login.defs
 
 struct BugreportOptions {
   std::string file = "-";
-  std::string key;
+  std::string key_file;
   bool names = false;
 };
 
@@ -49,7 +49,7 @@ constexpr const char* kMasked =
     "Replaced are MAC addresses and IP addresses, the names of this host, of hosts in /etc/hosts and of "
     "peers,\n"
     "and the names of this user and of users with open endpoints. Other names stay. Reports with the same\n"
-    "--key have the same replacements. omx bugreport --names leaves names and addresses.\n";
+    "key (--key) have the same replacements. omx bugreport --names leaves names and addresses.\n";
 constexpr const char* kNamed =
     "Names of hosts and users, MAC addresses and IP addresses are in it (--names).\n";
 
@@ -151,7 +151,20 @@ std::string masked(const std::string& text, const HashKey& key, const HostFacts*
   return pseudonyms.mask(text);
 }
 
-std::string report_text(const BugreportOptions& options) {
+// Returns the key of the words in the file of --key, or why there is none. A word in the command line would
+// be seen by all users of the host (ps).
+Expected<HashKey, std::string> key_read(const std::string& file) {
+  const std::string name = shown(file, kPathShown);
+  const auto text = text_file_read(file);
+  if (!text) return tl::unexpected(fmt::format("cannot read {}: {}", name, text_file_error(text.error())));
+  constexpr const char* kSpace = " \t\r\n";
+  const std::size_t begin = text->find_first_not_of(kSpace), end = text->find_last_not_of(kSpace);
+  if (begin == std::string::npos)
+    return tl::unexpected(fmt::format("{} is empty; write a secret word into it", name));
+  return hash_key_of(std::string_view(*text).substr(begin, end + 1 - begin));
+}
+
+std::string report_text(bool names, const HashKey& key) {
   const CommandSections commands;
   std::string text = section("build", build_facts());
   text += section("system", system_facts());
@@ -172,8 +185,7 @@ std::string report_text(const BugreportOptions& options) {
   text += section("kernel's log", kernel_log_facts());
   text += section("log file", host ? log_file_facts(host->settings) : "");
   text = without_match_info(text);
-  if (options.names) return head(true) + text;
-  const HashKey key = options.key.empty() ? hash_key_random() : hash_key_of(options.key);
+  if (names) return head(true) + text;
   return head(false) + masked(text, key, host ? &*host : nullptr, all);
 }
 
@@ -202,7 +214,10 @@ int bugreport_run(const BugreportOptions& options) {
     return failed("bugreport",
                   "it starts other programs, which must not get the rights of a setuid program; run a copy "
                   "of omx without them");
-  const std::string text = report_text(options);
+  const auto key = options.key_file.empty() ? Expected<HashKey, std::string>(hash_key_random())
+                                            : key_read(options.key_file);
+  if (!key) return failed("bugreport", "{}", key.error());
+  const std::string text = report_text(options.names, *key);
   if (options.file == "-") {
     const int error = text_write(STDOUT_FILENO, text);
     return error ? failed("bugreport", "cannot write: {}", std::strerror(error)) : kOk;
@@ -222,9 +237,9 @@ Command bugreport_command(CLI::App& root) {
   auto options = std::make_shared<BugreportOptions>();
   app->add_option("file", options->file, "a new file (default: -, the standard output)");
   CLI::Option* key =
-      app->add_option("--key", options->key,
-                      "a secret word; reports with the same word have the same replacements")
-          ->check([](const std::string& word) { return word.empty() ? "it must not be empty" : ""; });
+      app->add_option("--key", options->key_file,
+                      "a file with a secret word; reports with the same word have the same replacements")
+          ->check([](const std::string& file) { return file.empty() ? "it must not be empty" : ""; });
   app->add_flag("--names", options->names, "leave names of hosts and users, MAC and IP addresses in it")
       ->excludes(key);
   return {app, [options] { return bugreport_run(*options); }};

@@ -36,7 +36,8 @@ constexpr Entry kEntries[] = {
      "cannot write {}: {}\n"
      "cannot write: {}\n"
      "cannot write: a part of the output is lost\n"
-     "{} is not a file; name a file with --output\n"},
+     "{} is not a file; name a file with --output\n"
+     "{} is empty; write a secret word into it\n"},
     {903, "omx capture cannot listen", "The command could not open or keep its packet socket.",
      "CAP_NET_RAW is missing, the interface went away, or the output is a terminal.",
      "Run it as root, and write to a file (-w FILE).",
