@@ -11,6 +11,7 @@
 
 #include "base/text_file.h"
 #include "tools/bugreport/command_output.h"
+#include "tools/bugreport/command_sections.h"
 #include "tools/bugreport/report_facts.h"
 
 namespace omx::tools {
@@ -31,8 +32,16 @@ TEST(command_output, one_that_is_missing_is_said) {
   EXPECT_EQ(command_output({"omx-no-such-program"}, 30s).trouble, "it is not installed");
 }
 
+// Returns what a shell that does not end printed. On a busy host it may begin late, and gets more time then.
+CommandOutput output_of_endless(const std::string& script) {
+  CommandOutput output;
+  for (auto limit = 300ms; output.text.empty(); limit *= 2)
+    output = command_output({"sh", "-c", script}, limit);
+  return output;
+}
+
 TEST(command_output, one_that_does_not_end_is_ended) {
-  const CommandOutput output = command_output({"sh", "-c", "echo begun; exec sleep 1000"}, 300ms);
+  const CommandOutput output = output_of_endless("echo begun; exec sleep 1000");
   EXPECT_EQ(output.text, "begun\n");
   EXPECT_EQ(output.trouble, "it did not end in time");
   // One that closes its output does not end by that.
@@ -51,7 +60,7 @@ TEST(command_output, one_that_crashes_is_said) {
 }
 
 TEST(command_output, one_that_does_not_end_is_ended_with_its_children) {
-  const CommandOutput output = command_output({"sh", "-c", "sleep 1000 & echo $!; wait"}, 300ms);
+  const CommandOutput output = output_of_endless("sleep 1000 & echo $!; wait");
   EXPECT_EQ(output.trouble, "it did not end in time");
   const pid_t child = std::stoi(output.text);
   // The child is an orphan now: whoever adopted it reaps it.
@@ -60,6 +69,31 @@ TEST(command_output, one_that_does_not_end_is_ended_with_its_children) {
     return !stat.empty() && stat.find(") Z") == std::string::npos;
   };
   while (alive()) ::usleep(1000);
+}
+
+TEST(command_sections, what_a_command_prints_stands_below_its_name) {
+  const CommandSections commands;
+  EXPECT_EQ(commands.run({"echo", "a", "b"}), "\n==== echo a b ====\na b\n");
+  EXPECT_EQ(commands.run({"sh", "-c", "printf a; exit 3"}),
+            "\n==== sh -c printf a; exit 3 ====\na\n(exit status 3)\n");
+  EXPECT_EQ(commands.run({"omx-no-such-program"}),
+            "\n==== omx-no-such-program ====\n(it is not installed)\n");
+}
+
+TEST(command_sections, each_command_has_a_limit) {
+  const CommandSections commands({.command = 300ms, .report = 1h});
+  EXPECT_EQ(commands.run({"sleep", "1000"}), "\n==== sleep 1000 ====\n(it did not end in time)\n");
+  EXPECT_EQ(commands.run({"sleep", "1001"}), "\n==== sleep 1001 ====\n(it did not end in time)\n");
+}
+
+TEST(command_sections, all_commands_together_have_a_limit) {
+  const CommandSections commands({.command = 1h, .report = 300ms});
+  const std::string left_out = "(left out: other commands have taken the time of the report)\n";
+  // A busy host may take the time of the report before the first command begins.
+  EXPECT_THAT(commands.run({"sleep", "1000"}),
+              testing::AnyOf(HasSubstr("\n(it did not end in time)\n"), HasSubstr(left_out)));
+  EXPECT_EQ(commands.run({"echo", "a"}), "\n==== echo a ====\n" + left_out);
+  EXPECT_EQ(commands.own({"info"}), "\n==== omx info ====\n" + left_out);
 }
 
 TEST(report_facts, words_of_tables_are_without_comments) {

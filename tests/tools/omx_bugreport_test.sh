@@ -67,6 +67,14 @@ has 'mac-[0-9a-f]{5} host-[0-9a-f]{5}:0'
 has 'frames to .* agreed'
 lacks '02:4f:4d:58'
 
+# The report shows the log file of the program, and its own commands make none, even where they print facts.
+report=$work/verbose
+on h1 env OMX_LOG_FILE="$log" OMX_VERBOSE=2 "$omx" bugreport >"$report" 2>/dev/null
+has '^OMX_LOG_FILE=.*/log-%h-%p$'
+has '^OMX_LOG_FILE=.* \(from: environment\)$'
+has 'frames to .* agreed'
+expect 0 '^1$' bash -c "find '$work' -name 'log-*' | wc -l"
+
 # Without one the names differ each time.
 report=$work/random
 on h2 "$omx" bugreport >"$report"

@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -21,8 +20,9 @@
 #include "base/own_fd.h"
 #include "base/text.h"
 #include "base/text_file.h"
+#include "config/settings_environment.h"
 #include "runtime/board/peer_table.h"
-#include "tools/bugreport/command_output.h"
+#include "tools/bugreport/command_sections.h"
 #include "tools/bugreport/keyed_hash.h"
 #include "tools/bugreport/pseudonyms.h"
 #include "tools/bugreport/report_facts.h"
@@ -32,10 +32,6 @@ namespace omx::tools {
 
 namespace {
 
-using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
-constexpr auto kCommandLimit = 30s;
-constexpr auto kReportLimit = 120s;
 constexpr std::size_t kTableMost = 64 << 20;
 constexpr uid_t kUserFirst = 1000;  // as in /etc/login.defs
 
@@ -64,40 +60,6 @@ std::string head(bool names) {
       "Read it before you send it.\n",
       names ? kNamed : kMasked);
 }
-
-std::string section(std::string_view title, const std::string& text) {
-  return fmt::format("\n==== {} ====\n{}{}", title, text, text.empty() || text.ends_with('\n') ? "" : "\n");
-}
-
-// Runs the commands of a report. All together have a limit: on a broken host each of them may hang.
-class CommandSections {
- public:
-  std::string run(const std::vector<std::string>& words, const std::string& title) const {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now());
-    if (left <= 0ms) return section(title, "(left out: other commands have taken the time of the report)\n");
-    const CommandOutput output =
-        command_output(words, std::min<std::chrono::milliseconds>(left, kCommandLimit));
-    std::string text = output.text;
-    if (!text.empty() && !text.ends_with('\n')) text += '\n';
-    if (!output.trouble.empty()) text += fmt::format("({})\n", output.trouble);
-    if (output.status != 0) text += fmt::format("(exit status {})\n", output.status);
-    return section(title, text);
-  }
-
-  std::string run(const std::vector<std::string>& words) const {
-    return run(words, fmt::format("{}", fmt::join(words, " ")));
-  }
-
-  // Runs this program again, so that no fault of another command ends the report.
-  std::string own(const std::vector<std::string>& words) const {
-    std::vector<std::string> all{"/proc/self/exe"};
-    all.insert(all.end(), words.begin(), words.end());
-    return run(all, fmt::format("omx {}", fmt::join(words, " ")));
-  }
-
- private:
-  Clock::time_point end_ = Clock::now() + kReportLimit;
-};
 
 // Returns the processes that have an endpoint open.
 std::vector<runtime::ClaimHolder> holders(const HostFacts& host) {
@@ -170,10 +132,14 @@ std::string report_text(bool names, const HashKey& key) {
   text += section("system", system_facts());
   text += section("interfaces", interface_facts());
   text += section("environment", environment_facts());
+  const auto settings = runtime::settings_load();
+  text += section("settings that differ from their default",
+                  settings ? settings_facts(*settings) : settings.error().message);
+  // Lines of the report's own commands belong into the report, and would displace those of the programs.
+  const std::string log = settings ? log_file_facts(*settings) : "";
+  if (settings && !settings->log_file.empty()) ::setenv("OMX_LOG_FILE", "", 1);
   const auto host = host_facts_find();
   const auto all = host ? holders(*host) : std::vector<runtime::ClaimHolder>{};
-  text += section("settings that differ from their default",
-                  host ? settings_facts(host->settings) : host.error().message);
   text += commands.own({"info"});
   text += commands.own({"info", "--json"});
   text += commands.own({"check"});
@@ -183,7 +149,7 @@ std::string report_text(bool names, const HashKey& key) {
   text += commands.run({"fi_info", "--list"});
   text += commands.run({"mpirun", "--version"});
   text += section("kernel's log", kernel_log_facts());
-  text += section("log file", host ? log_file_facts(host->settings) : "");
+  text += section("log file", log);
   text = without_match_info(text);
   if (names) return head(true) + text;
   return head(false) + masked(text, key, host ? &*host : nullptr, all);
