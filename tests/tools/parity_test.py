@@ -65,9 +65,10 @@ class Background:
 def usage(folder):
     for program in PROGRAMS:
         run(folder, None, program, "-h", status=WRONG_USAGE, errors=[f"^{program}"])
-        run(folder, None, program, "-?", status=WRONG_USAGE, errors=[f"{program}"])
+        run(folder, None, program, "-Z", status=WRONG_USAGE, errors=[f"^{program}: E932: -Z is not an option of this program\n{program}"])
     for program in ("omx_info", "omx_counters", "omx_endpoint_info", "omx_hostname", "omx_perf"):
         run(folder, None, program, "-b", "x", status=WRONG_USAGE, errors=["-b takes a whole number from 0 to 255, not \"x\""])
+    run(folder, None, "omx_hostname", "-b", status=WRONG_USAGE, errors=["^omx_hostname: E932: -b needs a value\n"])
     run(folder, None, "omx_perf", "-S", "10", "-E", "10", status=WRONG_USAGE, errors=["no length from 10 is below 10"])
     run(folder, None, "omx_perf", "-M", "1", status=WRONG_USAGE, errors=["do not grow"])
     run(folder, None, "omx_perf", "-N", "0", status=WRONG_USAGE, errors=["nothing to measure"])

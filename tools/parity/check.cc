@@ -163,7 +163,7 @@ int usage() {
 }  // namespace
 
 int parity_check(int argc, char** argv) {
-  if (argc > 1 || ::getopt(argc, argv, "h") != -1) return usage();
+  if (parity_option(kName, argc, argv, "h") != -1 || argc > 1) return usage();
   auto from = ParityPort::open(), to = ParityPort::open();
   if (!from || !to) return parity_failed(kName, "{}", (from ? to : from).error().message);
   unsigned failures = 0;

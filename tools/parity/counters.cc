@@ -175,7 +175,7 @@ Sums zeros() {
 int parity_counters(int argc, char** argv) {
   long only = -1;
   bool all = false, boards = true, shared = true, clear = false;
-  for (int option; (option = ::getopt(argc, argv, "b:ascqvh")) != -1;) {
+  for (int option; (option = parity_option(kName, argc, argv, "b:ascqvh")) != -1;) {
     switch (option) {
       case 'b': {
         const auto number = parity_number(kName, 'b', optarg, 255);

@@ -134,7 +134,7 @@ int usage() {
 }  // namespace
 
 int parity_discovery(int argc, char** argv) {
-  if (argc > 1 || ::getopt(argc, argv, "h") != -1) return usage();
+  if (parity_option(kName, argc, argv, "h") != -1 || argc > 1) return usage();
   const ParityBoards found = parity_boards(kName, -1);
   if (found.status) return found.status;
   if (runtime::boards_by_udp(found.boards)) {

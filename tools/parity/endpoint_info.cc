@@ -46,7 +46,7 @@ void board_print(const runtime::Board& board, std::uint32_t most, bool closed) {
 int parity_endpoint_info(int argc, char** argv) {
   long only = -1;
   bool closed = false;
-  for (int option; (option = ::getopt(argc, argv, "b:avh")) != -1;) {
+  for (int option; (option = parity_option(kName, argc, argv, "b:avh")) != -1;) {
     if (option == 'b') {
       const auto number = parity_number(kName, 'b', optarg, 255);
       if (!number) return kParityFailed;

@@ -37,7 +37,7 @@ int parity_hostname(int argc, char** argv) {
   long number = 0;
   std::string name;
   bool clear = false, verbose = false;
-  for (int option; (option = ::getopt(argc, argv, "b:n:cvh")) != -1;) {
+  for (int option; (option = parity_option(kName, argc, argv, "b:n:cvh")) != -1;) {
     if (option == 'b') {
       const auto given = parity_number(kName, 'b', optarg, 255);
       if (!given) return kParityFailed;

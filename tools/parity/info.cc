@@ -62,7 +62,7 @@ void peers_print(runtime::Process& process) {
 int parity_info(int argc, char** argv) {
   long only = -1;
   bool verbose = true;
-  for (int option; (option = ::getopt(argc, argv, "b:qvh")) != -1;) {
+  for (int option; (option = parity_option(kName, argc, argv, "b:qvh")) != -1;) {
     if (option == 'b') {
       const auto number = parity_number(kName, 'b', optarg, kBoardsMost - 1);
       if (!number) return kParityFailed;

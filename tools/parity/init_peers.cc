@@ -82,7 +82,7 @@ int run(const Options& options, int count, char** arguments) {
 
 int parity_init_peers(int argc, char** argv) {
   Options options;
-  for (int option; (option = ::getopt(argc, argv, "acdvh")) != -1;) {
+  for (int option; (option = parity_option(kName, argc, argv, "acdvh")) != -1;) {
     if (option == 'c') {
       options.clear = true;
     } else if (option == 'a') {

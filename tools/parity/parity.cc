@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/parity/parity.h"
 
+#include <cstring>
+
 #include "base/number.h"
 #include "base/text.h"
 
 namespace omx::tools {
+
+int parity_option(const char* program, int argc, char** argv, const char* options) {
+  ::opterr = 0;  // its messages have no number
+  const int option = ::getopt(argc, argv, options);
+  const auto name = static_cast<char>(::optopt);
+  if (option == '?' && std::strchr(options, name))
+    parity_failed(program, "-{} needs a value", name);
+  else if (option == '?')
+    parity_failed(program, "-{} is not an option of this program", name);
+  return option;
+}
 
 std::optional<long> parity_number(const char* program, char option, const char* text, long most) {
   const auto number = number_parse(text);

@@ -29,6 +29,9 @@ int parity_failed(const char* program, fmt::format_string<Args...> format, Args&
   return kParityFailed;
 }
 
+// Returns the next option as getopt() does. Prints a message about one that is unknown or lacks its value.
+int parity_option(const char* program, int argc, char** argv, const char* options);
+
 // Reads an option's value: a whole number from 0 to `most`. Prints a message if it is not one.
 std::optional<long> parity_number(const char* program, char option, const char* text, long most);
 

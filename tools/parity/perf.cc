@@ -48,7 +48,8 @@ bool take(char option, const char* text, std::uint64_t most, Number& value) {
 std::optional<Options> options_read(int argc, char** argv) {
   Options o;
   bool good = true;
-  for (int option; good && (option = ::getopt(argc, argv, "b:e:swyvd:r:aS:E:M:I:N:W:P:UYh")) != -1;) {
+  for (int option;
+       good && (option = parity_option(kName, argc, argv, "b:e:swyvd:r:aS:E:M:I:N:W:P:UYh")) != -1;) {
     const auto name = static_cast<char>(option);
     std::uint32_t endpoint = 0;
     switch (option) {

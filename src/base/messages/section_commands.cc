@@ -297,11 +297,13 @@ constexpr Entry kEntries[] = {
      "hosts that use UDP need no announcements, and raw frames are not allowed here: they need CAP_NET_RAW\n"
      "No NICs found\n"},
     {932, "an option of a 1.x program is wrong",
-     "The value of an option is out of range, or has no meaning here.",
+     "An option is unknown, or its value is missing, out of range, or has no meaning here.",
      "A script was written for another program.", "Call the program with -h.",
      "counters are not cleared: they are an endpoint's own, and begin at zero when it opens\n"
      "-n takes a name, such as node1:0\n"
      "-{} takes a whole number from 0 to {}, not \"{}\"\n"
+     "-{} is not an option of this program\n"
+     "-{} needs a value\n"
      "without iterations there is nothing to measure\n"
      "messages have at most {} bytes\n"
      "no length from {} is below {}\n"
