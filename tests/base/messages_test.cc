@@ -67,6 +67,13 @@ TEST(messages, a_sentence_gets_the_number_of_what_says_most) {
             "E707: ");
 }
 
+TEST(messages, what_goes_on_with_a_sentence_does_not_decide) {
+  EXPECT_EQ(tag("eth0: the program at host h2, endpoint 0 has ended; 2 operations with it have failed; 1 "
+                "message that was sent to it may not have arrived"),
+            "E406: ");
+  EXPECT_EQ(tag("; 2 operations with it have failed"), "E403: ");
+}
+
 TEST(messages, other_sentences_get_none) {
   EXPECT_EQ(tag(""), "");
   EXPECT_EQ(tag("all is well"), "");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 #include "base/messages/sections.h"
 
@@ -61,14 +62,15 @@ const Entry* entry_find(int number) {
 
 const Entry* entry_recognise(std::string_view line) {
   const Entry* best = nullptr;
-  std::size_t most = 0;
+  std::pair<bool, std::size_t> most{false, 0};
   for (const Section* section : kSections) {
     for (const Entry& entry : section->entries) {
       for (std::string_view texts = entry.texts; !texts.empty();) {
         const std::string_view text = part_cut(texts, "\n");
-        const std::size_t size = fixed_size(text);
-        if (size <= most || !text_in(text, line)) continue;
-        most = size;
+        // A text that only goes on with a sentence says less than any sentence.
+        const std::pair says{!text.starts_with("; "), fixed_size(text)};
+        if (says <= most || !text_in(text, line)) continue;
+        most = says;
         best = &entry;
       }
     }

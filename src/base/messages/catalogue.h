@@ -18,7 +18,8 @@ std::span<const Section* const> sections();
 const Entry* entry_find(int number);
 
 // Returns the entry of the text that is found in `line` and has the most characters that never differ, or
-// nullptr. A sentence that contains another one is recognised by whichever says more.
+// nullptr. A sentence that contains another one is recognised by whichever says more. A text that begins with
+// "; " goes on with sentences of several entries, and counts only where no other text is found.
 const Entry* entry_recognise(std::string_view line);
 
 // Returns the number as it is printed: E403.

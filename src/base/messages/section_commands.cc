@@ -102,9 +102,7 @@ constexpr Entry kEntries[] = {
      "{} has no memory for {} messages of {} bytes at a time with each member\n"
      "the system gives no random number\n"
      "{} has no memory for {} messages of {} bytes at a time\n"
-     "endpoint {} is this command's own: give it another with --endpoint\n"
-     "{}; a second server needs another endpoint (--endpoint N), which its clients name with --peer-endpoint "
-     "N\n"},
+     "endpoint {} is this command's own: give it another with --endpoint\n"},
     {908, "the endpoint or its counters cannot be seen",
      "The command finds no open endpoint, or no counters of it.",
      "The program has ended, belongs to another user or PID namespace, or has another version.",

@@ -9,6 +9,8 @@ constexpr Entry kEntries[] = {
      "A former run of the program still lives, or two programs use the same number.",
      "\"omx info\" names the process. End it, or take another number (MX_ANY_ENDPOINT finds a free one).",
      "endpoint {} is held by {}\n"
+     "{}; a second server needs another endpoint (--endpoint N), which its clients name with --peer-endpoint "
+     "N\n"
      "another endpoint answers for the board\n"
      "{} is held by process {} of user {}\n"},
     {202, "all endpoints are in use", "The board has no free endpoint number.",
