@@ -88,6 +88,8 @@ class LegacyTest : public PairTest {
         [&](std::byte* out, const wire::Head& head) { return encode_eager(out, head, packet); });
   }
 
+  Request* connect_again() { return (*a)->connect(network.now, kNic, 0, key, 0, nullptr, false).value(); }
+
   std::uint16_t next_match = kSeqFirst;
   std::uint32_t true_session = wire::kUnknownSession, back_session = wire::kUnknownSession;
   std::uint32_t key = 0, acknum = 0;
@@ -182,6 +184,36 @@ TEST_F(LegacyTest, count_begun_again__is_noticed_by_a_ping) {
   acknowledges = true;
   EXPECT_EQ(wait(*a, send(*a, to_b, message(8), 11), kSecond).status, Status::success);
   EXPECT_EQ(received.back(), 11U);
+}
+
+TEST_F(LegacyTest, count_begun_again__before_our_first_answer__leaves_nothing_of_the_old_one) {
+  deaf = 1;  // the peer never hears that it was connected back to
+  start();
+  peer_send(seq_add(kSeqFirst, 2));
+  network.run_for(kMillisecond);
+  ASSERT_NE(to_b->rx.reorder, nullptr);
+  next_match = 0x70F1;  // it gives us up
+  Request* again = connect_again();
+  EXPECT_EQ(wait(*a, again).status, Status::success);
+  EXPECT_EQ(to_b->rx.reorder, nullptr);
+  EXPECT_EQ((*a)->state().memory.reorder_buffers.live(), 0U);
+  EXPECT_EQ(wait(*a, send(*a, to_b, message(8), 1), kSecond).status, Status::success);
+}
+
+TEST_F(LegacyTest, count_begun_again__before_our_first_answer__its_first_message_is_no_repetition) {
+  deaf = 1;
+  start();
+  Request* old_one = receive(*a, room(8), 99);
+  Request* new_one = receive(*a, room(8), 99);
+  peer_send(kSeqFirst);  // arrives after our request leaves, and before the answer to it
+  next_match = 0x70F1;
+  Request* again = connect_again();
+  EXPECT_EQ(wait(*a, again).status, Status::success);
+  EXPECT_TRUE((*a)->done(old_one));
+  EXPECT_FALSE((*a)->done(new_one));
+  peer_send(kSeqFirst);
+  network.run_for(kMillisecond);
+  EXPECT_TRUE((*a)->done(new_one));
 }
 
 }  // namespace

@@ -29,8 +29,9 @@ void legacy_request(State& s, Peer& p, const wire::Connect& packet) {
 bool legacy_reply(State& s, Peer& p, const Request* r, const wire::Connect& packet) {
   const std::uint32_t session = packet.key_or_target_session;
   if (legacy_in_step(p, session, packet.target_recv_seqnum_start)) return true;
+  const bool again = legacy_began_again(p, session, packet.target_recv_seqnum_start);
   if (p.connected()) peer_cleanup(s, p, Cleanup::restarted);
-  if (r && !seq_same_session(r->seqnum, p.counting.next_match)) {
+  if (r && (again || !seq_same_session(r->seqnum, p.counting.next_match))) {
     // The peer counts from the number that our request announced, and would not read another one.
     p.counting.next_match = p.counting.last_acked = r->seqnum;
   } else if (!r && p.counting.announced != p.counting.next_match) {

@@ -21,6 +21,10 @@ void legacy_adopt(Peer& p, std::uint32_t session, Seqnum start) {
   p.session.true_session = session;
 }
 
+bool legacy_began_again(const Peer& p, std::uint32_t session, Seqnum start) {
+  return p.connected() && p.session.true_session == session && !seq_same_session(start, p.counting.next_send);
+}
+
 bool legacy_out_of_step(const Peer& p, Seqnum start) {
   const std::uint32_t ahead = seq_diff(start, p.counting.next_send);
   return !seq_same_session(start, p.counting.next_send) || (ahead > 0 && ahead < kSeqSpace / 2);
@@ -37,7 +41,8 @@ bool went_back(const Peer& p, Seqnum start) {
 }  // namespace
 
 bool legacy_in_step(Peer& p, std::uint32_t session, Seqnum start) {
-  if (!p.connected() || p.session.true_session != session) return false;
+  if (!p.connected() || p.session.true_session != session || legacy_began_again(p, session, start))
+    return false;
   if (!p.session.back_known && p.outstanding() == 0) {  // the peer's count begins with this answer
     p.counting.next_send = p.counting.next_acked = start;
     p.counting.acked_since_asked = 0;
