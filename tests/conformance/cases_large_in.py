@@ -229,7 +229,12 @@ def large_receive_refused(peer):
         peer.rules.check("nack.unknown_codes_are_ignored", "wire 4.11", "the receive", "pending", peer.ask("wait 1 0"))
         peer.send(NACK_MCP, code=code, **nack)
         peer.rules.check("nack.ends_a_pull", "protocol 8.2", "how the receive ended", ["done", str(status)], peer.ask("wait 1 8000").split()[:2])
-        check_notify(partner, partner.take(NOTIFY), dict(region=5, region_seq=23, region_offset=0), 0)
+        if partner.extended and code != 4:  # another instance has the peer's place
+            partner.fence()
+            peer.rules.check("nack.ends_the_conversation", "docs/reference/wire.md 3", "NOTIFYs to an instance that is gone", 0,
+                             len(peer.waiting(NOTIFY, partner.endpoint)))
+        else:
+            check_notify(partner, partner.take(NOTIFY), dict(region=5, region_seq=23, region_offset=0), 0)
         peer.waiting(PULL, partner.endpoint)
 
 

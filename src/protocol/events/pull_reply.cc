@@ -11,6 +11,7 @@
 #include "protocol/actions/pull_share.h"
 #include "protocol/actions/rails_tend.h"
 #include "protocol/counters.h"
+#include "protocol/events/cleanup.h"
 #include "protocol/events/received.h"
 #include "protocol/state/gso_frame.h"
 #include "protocol/state/news.h"
@@ -198,6 +199,10 @@ void pull_nacked(State& s, const wire::Head& head, wire::Frame frame) {
   const Status status = nack_status(packet.code);
   if (status == Status::pending) return;
   s.count(Counter::recv_nack_mcp)++;
+  // Only another instance than the connected one refuses more than a region. What follows this message would
+  // come from that one, and leave a hole.
+  if (pull->peer->agreed.extended && status != Status::bad_rdma_window)
+    return peer_cleanup(s, *pull->peer, Cleanup::refused, status);
   pull_finish(s, *pull, status);
 }
 
