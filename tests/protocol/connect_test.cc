@@ -326,6 +326,72 @@ TEST_F(Connect, restart__late_request_of_the_instance_before_changes_nothing) {
   }
 }
 
+// Takes requests to connect off the network.
+struct RequestTrap {
+  explicit RequestTrap(Network& network) {
+    network.faults.drop = [this](const Bytes& frame) {
+      wire::Connect packet;
+      if (!is_connect(frame, false, packet)) return false;
+      taken = frame;
+      return true;
+    };
+  }
+  Bytes taken;
+};
+
+// omx_sim --workload churn --seed 7970. The late request left before the answer to the first one, so it names
+// no count of its receiver.
+TEST_F(Connect, restart__late_first_request_of_the_instance_before_changes_nothing) {
+  a = &network.add({});
+  b = &network.add({});
+  connect_start(*b, *a);
+  RequestTrap trap(network);
+  connect_start(*b, *a);
+  network.faults.drop = nullptr;
+  network.run_for(kMillisecond);
+  b = &network.restart(1, with_session(0x2000));
+  to_b = connect(network, *a, *b);
+  to_a = connect(network, *b, *a);
+  ASSERT_TRUE(to_a && to_b);
+  const std::uint64_t restarts = a->counters[Counter::peer_restarted];
+  ASSERT_FALSE(trap.taken.empty());
+  network.inject(trap.taken);
+  network.run_for(kMillisecond);
+  EXPECT_EQ(a->counters[Counter::peer_restarted], restarts);
+  EXPECT_TRUE(to_b->connected());
+  exchange_both_ways();
+}
+
+// Here the late request comes from an instance that its receiver never knew. The receiver believes that the
+// present one is over, until it asks.
+TEST_F(Connect, restart__present_instance_that_was_taken_for_the_one_before_is_heard_again) {
+  a = &network.add({});
+  b = &network.add({});
+  Bytes late;
+  {
+    RequestTrap trap(network);
+    connect_start(*b, *a);
+    late = trap.taken;
+  }
+  b = &network.restart(1, with_session(0x2000));
+  network.faults.drop = [](const Bytes& frame) {
+    wire::Connect packet;
+    return is_connect(frame, true, packet);
+  };
+  Request* r = connect_start(*b, *a);
+  network.run_for(kMillisecond);
+  network.inject(late);
+  network.run_for(kMillisecond);
+  to_b = (*a)->find_peer((*b)->config().nic, 0);
+  ASSERT_NE(to_b, nullptr);
+  EXPECT_EQ(to_b->session.ended_session, 0x2000U);
+  network.faults.drop = nullptr;
+  EXPECT_EQ(wait(*b, r, 5 * kSecond).status, Status::success);
+  to_a = (*b)->find_peer((*a)->config().nic, 0);
+  EXPECT_EQ(to_b->session.true_session, 0x2000U);
+  exchange_both_ways();
+}
+
 TEST_F(Connect, restart__connect_under_way_survives_the_refusal_of_an_older_message) {
   open();
   exchange_both_ways();

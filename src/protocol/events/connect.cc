@@ -65,10 +65,12 @@ void tell_counts(State& s, Peer& p, const wire::Connect& packet, Peer& answer) {
 }
 
 // Returns whether a request comes from an instance before the connected one. Such a request names a counter
-// generation of ours that is over or belonged to an earlier instance of us.
+// generation of ours that is over or belonged to an earlier instance of us. Or it names none, as the first
+// requests of an instance do, and its sender is the instance that had the last conversation.
 bool outdated(const State& s, const Peer& p, const wire::Connect& packet) {
-  return extended(s, packet) && p.connected() && p.known_otherwise(packet.src_session) &&
-         packet.ext.peer_generation != 0 && packet.ext.peer_generation != p.counting.generation;
+  if (!extended(s, packet) || !p.connected() || !p.known_otherwise(packet.src_session)) return false;
+  const std::uint32_t named = packet.ext.peer_generation;
+  return named != 0 ? named != p.counting.generation : packet.src_session == p.session.ended_session;
 }
 
 // Returns whether a request comes from a known instance that uses a counter generation we offered. The
