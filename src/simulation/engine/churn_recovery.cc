@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "protocol/state/peer.h"
+
 namespace omx::simulation {
 
 using protocol::RequestKind;
@@ -30,6 +32,32 @@ bool ChurnRecovery::settled() {
 void ChurnRecovery::unstick() {
   for (const auto& o : operations_)
     if (!over(*o) && o->kind == RequestKind::send && !strict(o->host, o->to)) disconnect(o->host, o->to);
+}
+
+// Returns whether a large message waits for the other host to fetch it, of a send that its application
+// forgot. So no operation waits for the message, and settle() does not either.
+bool ChurnRecovery::forgotten_send_waits(std::uint32_t host, std::uint32_t to) {
+  protocol::Peer* const p = engine(host).find_peer(World::nic_of(to), 0);
+  if (!p) return false;
+  auto& waiting = p->tx.await_notify;
+  for (protocol::Request* r = waiting.front(); r; r = waiting.next(*r))
+    if (r->user_gone) return true;
+  return false;
+}
+
+// Does the same as unstick() for sends that their applications forgot. Nothing excuses such a send if neither
+// host ever gave up the other.
+void ChurnRecovery::unstick_forgotten() {
+  bool any = false;
+  for (std::uint32_t i = 0; i < hosts(); i++) {
+    for (std::uint32_t j = 0; j < hosts(); j++) {
+      const bool gave_up = instance(i).views[j].losses > 0 || instance(j).views[i].losses > 0;
+      if (i == j || strict(i, j) || !gave_up || !forgotten_send_waits(i, j)) continue;
+      disconnect(i, j);
+      any = true;
+    }
+  }
+  if (any) world_.run_for(10 * kSecond);  // timers that are not needed any more fire once
 }
 
 // Receives everything that was sent, until every request has ended and no message waits.
@@ -106,6 +134,7 @@ void ChurnRecovery::recover() {
   if (failed()) return;
   receives_cancel();
   world_.run_for(600 * kSecond);  // a lost MTU probe is repeated twice a minute
+  unstick_forgotten();
   // A path narrower than the MTU is probed again from time to time.
   if (!failed()) leftovers(network_.world.path_mtu == 0);
 }

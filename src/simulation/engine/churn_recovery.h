@@ -15,6 +15,8 @@ class ChurnRecovery : public ChurnHosts {
  private:
   void settle();
   void unstick();
+  bool forgotten_send_waits(std::uint32_t host, std::uint32_t to);
+  void unstick_forgotten();
   bool over(const Operation& o) const;
   bool settled();
   void connect_all();

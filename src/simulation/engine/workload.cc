@@ -92,8 +92,8 @@ void Workload::send(std::uint32_t host, std::uint32_t to, protocol::Peer* peer, 
   bytes_ += m.data.size();
   undelivered_[to]++;
   m.ended = op.forgotten;
-  note(m, fmt::format("sends {} bytes to {}, match {:#x}{}", m.data.size(), to, m.info,
-                      wish.synchronous ? ", synchronously" : ""));
+  note(m, fmt::format("sends {} bytes to {}, match {:#x}{}{}", m.data.size(), to, m.info,
+                      wish.synchronous ? ", synchronously" : "", wish.forgotten ? ", and forgets it" : ""));
   const auto r = engine(host).send(clock(host), op);
   if (!r) return fail("a send was refused");
   m.request = *r;
