@@ -23,8 +23,9 @@ constexpr TimeNs kUnderWay = 1 * kSecond;
 // Time beyond peer_timeout: the last repetition must have had time to be answered. So must the last two
 // requests for a sign of life, which come once a second.
 constexpr TimeNs kSlack = 5 * kSecond;
-// Between two hosts that hear each other, lost frames are repeated within 1.25 s, the longest pause. The
-// longest wait in 1000 seeds was 7 s, of a connect in a network that loses a third of the CONNECTs.
+// Between two hosts that hear each other, lost frames are repeated within 1.25 s, the longest pause. So
+// within this time a request ends, or more of a large message arrives. The longest wait in 1000 seeds was 7
+// s, of a connect in a network that loses a third of the CONNECTs.
 constexpr TimeNs kAnswer = 15 * kSecond;
 // The largest difference between two clocks.
 constexpr TimeNs kSkew = 20 * protocol::kMillisecond;
@@ -52,6 +53,19 @@ bool sign_of_life(const SimFrame& frame, std::uint32_t session, std::uint32_t se
     default:
       return false;
   }
+}
+
+// Notes whether a frame has data of a large message beyond all that came of it before.
+void fetched_note(Instance::View& view, const SimFrame& frame, TimeNs now) {
+  wire::PullReply p;
+  const std::byte* data = nullptr;
+  if (frame.damaged || frame.type() != wire::PacketType::pull_reply ||
+      wire::decode_pull_reply(wire::Frame(frame.bytes), true, p, &data) != wire::Drop::none)
+    return;
+  const auto [at, first] = view.fetched_to.try_emplace(p.pull_handle, p.msg_offset);
+  if (!first && p.msg_offset <= at->second) return;
+  at->second = p.msg_offset;
+  view.fetched = now;
 }
 
 const char* name(Cleanup why) {
@@ -164,6 +178,7 @@ void ChurnCauses::delivered(SimHost& host, const SimFrame& frame) {
   Instance::View& view = instance(host.index()).views[frame.from];
   if (sign_of_life(frame, instance(host.index()).session, instance(frame.from).session, key_))
     view.heard = world_.now();
+  fetched_note(view, frame, world_.now());
   if (view.joined) return;
   const protocol::Peer* p = host.engine().find_peer(World::nic_of(frame.from), 0);
   if (!p || !p->connected()) return;
@@ -207,8 +222,11 @@ TimeNs ChurnCauses::owed_since(const Operation& o) {
   const bool application =
       o.kind == RequestKind::send && o.matched == 0 && !(o.target && o.target->crashed());
   const TimeNs together = contact_.together_since(o.host, other);
-  return application || together == protocol::kNever ? protocol::kNever
-                                                     : std::max({together, o.start, o.matched});
+  if (application || together == protocol::kNever) return protocol::kNever;
+  // A large message may need 1400 answers, one at a time, and ask several times for each.
+  const TimeNs fetched =
+      receive ? instance(o.host).views[other].fetched : instance(other).views[o.host].fetched;
+  return std::max({together, o.start, o.matched, fetched});
 }
 
 void ChurnCauses::overdue_check() {

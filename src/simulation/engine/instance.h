@@ -25,9 +25,11 @@ class Instance {
     std::uint32_t session = 0;       // the session returned by that connect
     std::uint64_t losses = 0;        // how often the engine forgot the peer
     TimeNs last_loss = 0;
-    bool joined = false;             // the engine is connected to the peer ...
-    TimeNs joined_from = 0;          // ... because of frames sent after this time
-    TimeNs heard = 0;                // when a frame came that proves that the peer lives
+    bool joined = false;     // the engine is connected to the peer ...
+    TimeNs joined_from = 0;  // ... because of frames sent after this time
+    TimeNs heard = 0;        // when a frame came that proves that the peer lives
+    TimeNs fetched = 0;      // when data of a large message came beyond all that had come of it
+    std::unordered_map<std::uint32_t, std::uint32_t> fetched_to;  // the furthest data, by pull
     TimeNs last_failed_connect = 0;  // when a connect to the peer failed that the peer may have adopted
     TimeNs last_forgot_crashed = 0;  // when it forgot an instance that had crashed
   };
