@@ -105,7 +105,8 @@ class BrokerAsker final : public Asker {
   int descriptor() const override { return names_.descriptor(); }
 
  private:
-  static constexpr TimeNs kPreference = 5 * protocol::kMillisecond;
+  // A broker on a busy host may need some tens of milliseconds for its answer.
+  static constexpr TimeNs kPreference = 50 * protocol::kMillisecond;
   struct Waiting {
     TimeNs until = 0;
     broker::NamesAsked::Name name;
