@@ -54,13 +54,12 @@ void Hub::send(std::span<const iovec> frame) {
 }
 
 void Hub::send_now(wire::Frame frame) {
-  const Place to{mac_load(frame.data()), static_cast<std::uint8_t>(wire::destination_endpoint(frame))};
   const wire::Frame padded(frame.data(), std::max(frame.size(), wire::kMinFrame));
-  if (outgoing_.send_now(to, padded)) {
+  const iovec piece{const_cast<std::byte*>(padded.data()), padded.size()};
+  if (outgoing_.send_now(destination({&piece, 1}), padded)) {
     counters_.frames_sent++;
     return;
   }
-  const iovec piece{const_cast<std::byte*>(padded.data()), padded.size()};
   send({&piece, 1});
   flush();
 }

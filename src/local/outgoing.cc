@@ -22,9 +22,14 @@ constexpr std::size_t kWaitingMost = 64U << 20;  // bytes; the engine's windows 
 
 }  // namespace
 
-Outgoing::Path* Outgoing::find(const Place& peer) {
+Outgoing::Path* Outgoing::known(const Place& peer) const {
   for (const auto& path : paths_)
-    if (path->to == peer) return last_ = path.get();
+    if (path->to == peer) return path.get();
+  return nullptr;
+}
+
+Outgoing::Path* Outgoing::find(const Place& peer) {
+  if (Path* const path = known(peer)) return last_ = path;
   return open(peer);
 }
 
@@ -132,15 +137,13 @@ void Outgoing::wake(Path& path) {
 }
 
 bool Outgoing::unread(const Place& peer) const {
-  for (const auto& path : paths_)
-    if (path->to == peer) return !path->waiting.empty() || path->ring.unread();
-  return false;
+  const Path* const path = known(peer);
+  return path && (!path->waiting.empty() || path->ring.unread());
 }
 
 bool Outgoing::awake(const Place& peer) const {
-  for (const auto& path : paths_)
-    if (path->to == peer) return !path->ring.reader_sleeps();
-  return false;
+  const Path* const path = known(peer);
+  return path && !path->ring.reader_sleeps();
 }
 
 bool Outgoing::owns(int fd) const {

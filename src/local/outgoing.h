@@ -76,6 +76,8 @@ class Outgoing {
   void end(int fd);
 
  private:
+  // Returns the path to a peer, or nullptr if none was made.
+  Path* known(const Place& peer) const;
   Path* find(const Place& peer);
   Path* open(const Place& peer);
   bool drain(Path& path);
