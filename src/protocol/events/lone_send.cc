@@ -16,6 +16,7 @@
 #include "protocol/state/reorder_buffer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/requests.h"
+#include "protocol/state/send_count.h"
 #include "protocol/state/state.h"
 #include "protocol/types.h"
 #include "wire/lone.h"
@@ -45,17 +46,6 @@ bool may_leave(const State& s, const Peer& p, const SendOp& op) {
 bool engine_is_free(const State& s) {
   return s.config.lone && !s.coalescing.peer && !s.completion.uncopied &&
          s.completion.buffered_sends < s.config.buffered_sends_max;
-}
-
-void counted(State& s, Peer& p, std::uint32_t length) {
-  s.count(Counter::messages_sent)++;
-  s.count(Counter::bytes_sent) += length;
-  s.count(length <= wire::kTinyMax ? Counter::send_tiny : Counter::send_small)++;
-  p.figures.messages_sent++;
-  p.figures.bytes_sent += length;
-  if (!p.inside_host()) return;
-  s.count(Counter::messages_sent_local)++;
-  s.count(Counter::bytes_sent_local) += length;
 }
 
 void leave(State& s, const Peer& p, const Request& r) {
@@ -117,7 +107,8 @@ Request* lone_send(State& s, const SendOp& op) {
     r->tx.buffer = r->tx.near.data();
     r->tx.buffer_size = data.length;
   }
-  counted(s, p, data.length);
+  send_count(s, p, data.length);
+  s.count(r->send_class == SendClass::tiny ? Counter::send_tiny : Counter::send_small)++;
   p.counting.next_send = seq_add(p.counting.next_send, 1);
   p.tx.frames_unacked++;
   p.tx.unacked.push_back(*r);

@@ -14,6 +14,7 @@
 #include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/requests.h"
+#include "protocol/state/send_count.h"
 #include "protocol/state/send_memory.h"
 #include "protocol/state/state.h"
 #include "wire/packets.h"
@@ -56,15 +57,7 @@ Expected<Request*, OpError> send_any(State& s, const SendOp& op) {
     return tl::make_unexpected(OpError::no_resources);
   }
   Request* const handle = op.forgotten ? nullptr : r;
-  s.count(Counter::messages_sent)++;
-  s.count(Counter::bytes_sent) += length;
-  p.figures.messages_sent++;
-  p.figures.bytes_sent += length;
-  if (p.inside_host()) {
-    s.count(Counter::messages_sent_local)++;
-    s.count(Counter::bytes_sent_local) += length;
-  }
-
+  send_count(s, p, length);
   if (p.self) {
     self_send(s, *r);
     return handle;
