@@ -39,14 +39,13 @@ void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv) {
   pull.by_bulk = s.config.bulk.pulls && p.bulk.in && pull.length >= kBulkBytes && !p.rails;
   const std::uint32_t gso = pull.by_bulk && gso_wanted(s, p) ? gso_unit(s, p, pull.length) : 0;
   pull.gso = gso > 0;
-  pull.unit = pull.gso ? gso : pull.by_bulk ? bulk_sizes(s, p).pull_reply_max : p.agreed.sizes.pull_reply_max;
+  pull_lay_out(pull, pull.gso       ? gso
+                     : pull.by_bulk ? bulk_sizes(s, p).pull_reply_max
+                                    : p.agreed.sizes.pull_reply_max);
   if (!pull.by_bulk && pull.length >= kOwnSocketBytes) {
     s.transfers.bulk_seen = true;
     if (p.agreed.intra_node_frame == 0) pull_pace_begin(s, pull);
   }
-  pull.shift = pull.region_offset % pull.unit;
-  pull.frames =
-      static_cast<std::uint32_t>((std::uint64_t{pull.length} + pull.shift + pull.unit - 1) / pull.unit);
   pull.blocks_max = pull_blocks(s);
   if (pull_striped(pull)) {
     pull.blocks_max = kPullBlocksStriped;
@@ -114,26 +113,17 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::b
   // Regions of other pages are not published.
   const bool direct = s.config.direct && rndv.page == 0;
   if (direct && (share_start(s, receive, rndv) || read_directly(s, receive, rndv))) return;
-  Pull* pull = s.memory.pulls.create();
+  Pull* pull = pull_create(s, receive, rndv);
   if (!pull) {  // the sender must not wait indefinitely
     receive.xfer_length = receive.rx.notify_length = 0;
     receive.status = Status::no_resources;
     return send_queue_notify(s, receive);
   }
-  pull->request = &receive;
-  pull->peer = receive.peer;
-  pull->peer->rx.pulls++;
-  pull->age = ++s.transfers.pull_age;
-  pull->region = rndv.rdma_id | std::uint32_t{rndv.page} << 8;
-  pull->region_generation = rndv.rdma_seqnum;
-  pull->region_offset = rndv.rdma_offset;
-  pull->length = receive.xfer_length;
   if (tail && receive.xfer_length == receive.msg_length && rndv.tail < pull->length) {
     pull->length -= rndv.tail;
     pull->tail = rndv.tail;
     receive.segments.write(pull->length, tail, rndv.tail);
   }
-  receive.rx.pull = pull;
   if (!pull_slot_allowed(s, *pull->peer) || !pull_slot_acquire(s, *pull)) {
     s.transfers.pull_waiting.push_back(*pull);
     return;
@@ -145,6 +135,7 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::b
 
 void pull_restart(State& s, Pull& pull) {
   pull_slot_release(s, pull);
+  pull.share = pull.asks = false;
   [[maybe_unused]] const bool got = pull_slot_acquire(s, pull);
   assert(got);
   pull.silent_rounds = 0;

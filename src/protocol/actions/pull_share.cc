@@ -7,7 +7,6 @@
 
 #include "protocol/actions/pull_request.h"
 #include "protocol/actions/pull_run.h"
-#include "protocol/actions/pull_schedule.h"
 #include "protocol/direct.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
@@ -52,22 +51,8 @@ bool read(State& s, const Pull& pull, std::uint32_t first, std::uint32_t end) {
 // Goes on by frames alone, from the beginning, because the sender's memory cannot be read.
 void share_end(State& s, Pull& pull) {
   pull.all.unlink();
-  pull_slot_release(s, pull);
-  pull.share = pull.asks = false;
-  if (!pull_slot_acquire(s, pull)) {
-    s.transfers.pull_waiting.push_back(pull);
-    return;
-  }
   s.transfers.pull_list.push_back(pull);
-  pull_transfer_begin(s, pull);
-  pulls_ask(s);
-}
-
-void blocks_pop(Pull& pull) {
-  while (pull.block_count > 0 && pull.block(0).missing == 0) {
-    pull.first_block = (pull.first_block + 1) % kPullBlocksStriped;
-    pull.block_count--;
-  }
+  pull_restart(s, pull);
 }
 
 // Reads the last frames that were asked for and have not come. Returns false if that is not possible.
@@ -95,31 +80,16 @@ bool read_rest(State& s, Pull& pull) {
 
 bool share_start(State& s, Request& receive, const wire::Rndv& rndv) {
   Peer& p = *receive.peer;
-  const std::uint32_t length = receive.xfer_length;
-  const bool fits = length >= kShareLeast && receive.segments.count() == 1 && !s.config.offload && !p.rails &&
-                    p.agreed.intra_node_frame > 0;
+  const bool fits = receive.xfer_length >= kShareLeast && receive.segments.count() == 1 &&
+                    !s.config.offload && !p.rails && p.agreed.intra_node_frame > 0;
   if (!fits || !s.config.direct->awake(p.nic, p.endpoint) || !pull_slot_allowed(s, p)) return false;
-  Pull* const pull = s.memory.pulls.create();
+  Pull* const pull = pull_create(s, receive, rndv);
   if (!pull) return false;
   pull->share = true;
-  if (!pull_slot_acquire(s, *pull)) {
-    s.memory.pulls.destroy(pull);
-    return false;
-  }
   pull->asks = s.transfers.share_pace.choose();
-  pull->request = &receive;
-  pull->peer = &p;
-  p.rx.pulls++;
-  pull->age = ++s.transfers.pull_age;
-  pull->region = rndv.rdma_id;
-  pull->region_generation = rndv.rdma_seqnum;
-  pull->region_offset = rndv.rdma_offset;
-  pull->length = length;
-  pull->unit = p.agreed.sizes.pull_reply_max;
-  pull->shift = pull->region_offset % pull->unit;
-  pull->frames =
-      static_cast<std::uint32_t>((std::uint64_t{length} + pull->shift + pull->unit - 1) / pull->unit);
-  receive.rx.pull = pull;
+  pull_lay_out(*pull, p.agreed.sizes.pull_reply_max);
+  [[maybe_unused]] const bool got = pull_slot_acquire(s, *pull);
+  assert(got);
   s.transfers.pull_sharing.push_back(*pull);
   ask(s);
   return true;
@@ -131,7 +101,7 @@ void share_begin(State& s) {
 }
 
 void share_advance(State& s, Pull& pull) {
-  blocks_pop(pull);
+  pull_blocks_pop(pull);
   if (pull.block_count > 0 || pull.next_frame < pull.frames) return ask(s);
   if (pull.began > 0) s.transfers.share_pace.measured(pull.asks, s.now - pull.began, pull.length);
   pull_finish(s, pull, Status::success);

@@ -164,10 +164,7 @@ void reply_take(State& s, const Reply& reply) {
     }
     return pulls_ask(s);
   }
-  while (pull->block_count > 0 && pull->block(0).missing == 0) {
-    pull->first_block = (pull->first_block + 1) % kPullBlocksStriped;
-    pull->block_count--;
-  }
+  pull_blocks_pop(*pull);
   if (pull->block_count == 0 && pull->next_frame == pull->frames)
     return pull_finish(s, *pull, Status::success);
   pull_want(s, *pull);

@@ -94,6 +94,21 @@ struct Pull {
   PullBlock& block(std::uint32_t i) { return blocks[(first_block + i) % kPullBlocksStriped]; }
 };
 
+// Forgets the oldest blocks in flight that are whole.
+inline void pull_blocks_pop(Pull& pull) {
+  while (pull.block_count > 0 && pull.block(0).missing == 0) {
+    pull.first_block = (pull.first_block + 1) % kPullBlocksStriped;
+    pull.block_count--;
+  }
+}
+
+// Lays the message out in frames with `unit` data bytes.
+inline void pull_lay_out(Pull& pull, std::uint32_t unit) {
+  pull.unit = unit;
+  pull.shift = pull.region_offset % unit;
+  pull.frames = static_cast<std::uint32_t>((std::uint64_t{pull.length} + pull.shift + unit - 1) / unit);
+}
+
 // Returns where a frame begins in the message. pull_frame_end() returns where it ends.
 inline std::uint64_t pull_frame_start(const Pull& pull, std::uint64_t index) {
   return index == 0 ? 0 : index * pull.unit - pull.shift;

@@ -7,6 +7,7 @@
 #include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_window.h"
+#include "protocol/state/request.h"
 #include "protocol/state/state.h"
 
 namespace omx::protocol {
@@ -55,6 +56,21 @@ void pull_slot_release(State& s, Pull& pull) {
 
 bool pull_waiting(const Pull& pull) {
   return pull.handle == 0;
+}
+
+Pull* pull_create(State& s, Request& receive, const wire::Rndv& rndv) {
+  Pull* const pull = s.memory.pulls.create();
+  if (!pull) return nullptr;
+  pull->request = &receive;
+  pull->peer = receive.peer;
+  pull->peer->rx.pulls++;
+  pull->age = ++s.transfers.pull_age;
+  pull->region = rndv.rdma_id | std::uint32_t{rndv.page} << 8;
+  pull->region_generation = rndv.rdma_seqnum;
+  pull->region_offset = rndv.rdma_offset;
+  pull->length = receive.xfer_length;
+  receive.rx.pull = pull;
+  return pull;
 }
 
 void pull_free(State& s, Pull& pull) {

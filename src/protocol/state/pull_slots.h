@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handles of running pulls.
+// Pulls and the handles of those that run.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@ namespace omx::protocol {
 
 struct Peer;
 struct Pull;
+struct Request;
 struct State;
 
 // Returns whether a peer may have one more handle. It gets no more than it leaves free, so that the pulls of
@@ -19,6 +20,8 @@ bool pull_slot_allowed(const State& s, const Peer& p);
 bool pull_slot_acquire(State& s, Pull& pull);
 void pull_slot_release(State& s, Pull& pull);
 bool pull_waiting(const Pull& pull);
+// Makes the pull of a receive, without a handle. Returns nullptr when there is no memory.
+Pull* pull_create(State& s, Request& receive, const wire::Rndv& rndv);
 void pull_free(State& s, Pull& pull);
 // Returns the pull in the slot that a handle names, whatever its generation; nullptr: none.
 Pull* pull_of_slot(State& s, std::uint32_t handle);
