@@ -42,15 +42,15 @@ TEST_F(PullScheduleTest, window__bounds_what_all_senders_together_have_in_flight
   }
   ASSERT_TRUE(network.run_until([&] { return schedule().senders == 6; }));
   // The first sender began alone.
-  ASSERT_TRUE(network.run_until([&] { return schedule().in_flight <= schedule().shared.bytes; }));
+  ASSERT_TRUE(network.run_until([&] { return schedule().in_flight <= schedule().shared.bytes(); }));
   std::uint64_t most = 0;
   network.run_until([&] {
     if (schedule().senders < 2) return true;
-    EXPECT_LE(schedule().in_flight, schedule().shared.bytes);
+    EXPECT_LE(schedule().in_flight, schedule().shared.bytes());
     most = std::max(most, schedule().in_flight);
     return false;
   });
-  EXPECT_GT(most, schedule().shared.bytes / 2);
+  EXPECT_GT(most, schedule().shared.bytes() / 2);
   for (Request* r : receives) EXPECT_EQ(wait(*receiver, r).status, Status::success);
   EXPECT_EQ(schedule().in_flight, 0U);
   EXPECT_EQ(schedule().senders, 0U);
@@ -97,8 +97,7 @@ TEST_F(PullScheduleTest, quiet__only_the_answers_that_matter_are_marked) {
     marked_last += last && (packet.flags & wire::kFlagUrgent);
     return false;
   };
-  schedule().alone.bytes = 2 << 20;
-  schedule().alone.doubling = false;
+  schedule().alone = CongestionWindow(2U << 20);
   for (std::size_t i = 0; i < kMessages; i++) {
     Request* r = receive(*receiver, room(kLength), i);
     send_from(0, kLength, i);
@@ -239,7 +238,7 @@ TEST_F(PullScheduleTest, turns__a_few_bytes_left_over_are_no_turn_of_their_own) 
 
 TEST_F(PullScheduleTest, window__losses_narrow_it_and_time_widens_it) {
   open_senders(2);
-  const std::uint32_t before = schedule().shared.bytes;
+  const std::uint32_t before = schedule().shared.bytes();
   network.faults.loss = 0.02;
   for (int round = 0; round < 4; round++) {
     std::vector<Request*> receives;
@@ -249,12 +248,12 @@ TEST_F(PullScheduleTest, window__losses_narrow_it_and_time_widens_it) {
     }
     for (Request* r : receives) EXPECT_EQ(wait(*receiver, r).status, Status::success);
     if (round == 0) {
-      EXPECT_LT(schedule().shared.bytes, before);
-      EXPECT_GE(schedule().shared.bytes, 2U * to_receiver[0]->agreed.sizes.pull_reply_max);
+      EXPECT_LT(schedule().shared.bytes(), before);
+      EXPECT_GE(schedule().shared.bytes(), 2U * to_receiver[0]->agreed.sizes.pull_reply_max);
       network.faults.loss = 0;
     }
   }
-  EXPECT_GT(schedule().shared.bytes, before / 2);
+  EXPECT_GT(schedule().shared.bytes(), before / 2);
 }
 
 TEST_F(PullScheduleTest, handles__a_dead_sender_leaves_half_of_them) {
@@ -280,7 +279,7 @@ TEST_F(PullScheduleTest, handles__a_dead_sender_leaves_half_of_them) {
 
 TEST_F(PullScheduleTest, window__losses_that_only_silence_shows_narrow_it) {
   open_senders(8);
-  const std::uint32_t before = schedule().shared.bytes;
+  const std::uint32_t before = schedule().shared.bytes();
   std::uint64_t replies = 0;
   network.faults.drop = [&](const Bytes& f) {
     return type_of(f) == wire::PacketType::pull_reply && replies++ % 4 == 3;
@@ -293,7 +292,7 @@ TEST_F(PullScheduleTest, window__losses_that_only_silence_shows_narrow_it) {
     }
     for (Request* r : receives) EXPECT_EQ(wait(*receiver, r).status, Status::success);
   }
-  EXPECT_LT(schedule().shared.bytes, before);
+  EXPECT_LT(schedule().shared.bytes(), before);
 }
 
 TEST_F(PullScheduleTest, rtt__a_sender_that_did_not_run_says_nothing_about_the_way) {

@@ -160,7 +160,7 @@ TEST_F(RoundTripOf, window__of_a_long_way_is_not_that_of_a_short_one) {
   network.faults.late = [](const Bytes&) { return 10 * kMillisecond; };
   for (int i = 0; i < 6; i++) exchange(*a, to_b, *b, 4000000);
   auto& state = (*b)->state();
-  state.pulling.alone.bytes = 20U << 20;  // as a longer stream would make it
+  state.pulling.alone = CongestionWindow(20U << 20);  // as a longer stream would make it
   network.faults.late = nullptr;
   for (int i = 0; i < 4; i++) {
     network.run_for(kSecond);

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/list.h"
+#include "protocol/state/congestion_window.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/pull_pace.h"
 #include "protocol/state/timer.h"
@@ -14,17 +15,10 @@
 
 namespace omx::protocol {
 
-// Bytes that may be in flight. The window grows while all data arrive, and shrinks after losses.
-struct PullWindow {
-  std::uint32_t bytes = 0;
-  bool doubling = true;       // until the first sign that the window is large enough
-  std::uint64_t reacted = 0;  // losses of bytes asked for before this position are one event
-};
-
 // State of data that arrive by one board.
 struct PullPort {
-  PullWindow alone, shared;     // with one sender, paced by its own link; with several
-  std::uint64_t in_flight = 0;  // sum of the pulls' charges
+  CongestionWindow alone, shared;  // with one sender, paced by its own link; with several
+  std::uint64_t in_flight = 0;     // sum of the pulls' charges
   // Round trips, from a request to its first reply.
   TimeNs rtt = 0;  // smoothed
   TimeNs rtt_last = 0;
@@ -55,7 +49,7 @@ struct PullSchedule : PullPort {
   bool sleeping = false;   // the application sleeps, and few frames should wake it
   TimeNs ahead_after = 0;  // until then a sleeper stays within the window, after losses beyond it
 
-  PullWindow& window(unsigned rail = 0) { return senders > 1 ? port(rail).shared : port(rail).alone; }
+  CongestionWindow& window(unsigned rail = 0) { return senders > 1 ? port(rail).shared : port(rail).alone; }
 };
 
 }  // namespace omx::protocol

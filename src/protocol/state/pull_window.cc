@@ -19,8 +19,9 @@ namespace omx::protocol {
 
 namespace {
 
-// The window for several senders begins with what even the ports of small switches hold.
-constexpr std::uint32_t kSharedStart = 192 * 1024;
+// The windows begin with what the ports of small switches hold. Several senders meet at a port that others
+// may use, too.
+constexpr std::uint32_t kAloneStart = 192 * 1024, kSharedStart = 48 * 1024;
 constexpr std::uint32_t kLeastBytes = 16 * 1024;
 constexpr std::uint32_t kLeastFrames = 2;
 // A time longer than this, and several times as long as the shortest, was not spent on the path. One of the
@@ -41,10 +42,9 @@ constexpr unsigned kLossFrames = 10;  // log2 of the frames that the share is av
 // Data that a sleeper asked for beyond the window wait in front of the sender's link. If something slower is
 // on the path, they are lost, and the sleeper stays within the window for this time.
 constexpr TimeNs kAheadPause = 10'000 * kMillisecond;
-// Where answers show no queue, a lone sender's window grows by this part of the data that arrive.
-constexpr std::uint32_t kGrowth = 16;
 constexpr TimeNs kSilenceMost = 130 * kMillisecond;
 constexpr std::uint64_t kRailAhead = 2;  // milliseconds of a board's rate that are asked for ahead
+constexpr std::uint64_t kRailAheadLeast = 192 * 1024;
 
 void uncharge(State& s, Pull& pull, std::uint32_t bytes, unsigned rail) {
   const std::uint32_t part = std::min(pull.charges[rail], bytes);
@@ -86,9 +86,11 @@ void rate_measured(PullPort& port, TimeNs now, std::uint32_t bytes) {
   port.rate_bytes = 0;
 }
 
-void rtt_measured(PullPort& schedule, TimeNs now, TimeNs rtt) {
+// While others fill the queue no answer shows how short the path is, so what is known of it is kept.
+void rtt_measured(PullPort& schedule, TimeNs now, TimeNs rtt, bool contended) {
   schedule.rtt = schedule.rtt == 0 ? rtt : schedule.rtt - schedule.rtt / 8 + rtt / 8;
   schedule.rtt_last = rtt;
+  if (contended) schedule.rtt_period = now;
   if (now - schedule.rtt_period > kRttPeriod) {
     const bool long_ago = now - schedule.rtt_period > 2 * kRttPeriod;
     schedule.rtt_period = now;
@@ -122,6 +124,19 @@ std::uint32_t window_most(const PullPort& port, std::uint32_t bytes) {
   if (!long_way(port)) return bytes;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(
       std::uint64_t{bytes} * (rtt_least(port) / kLongWay + 1), std::max(kWindowMost, bytes)));
+}
+
+// Returns what the window for pulls by this board has to know of its path.
+CongestionWindow::Path path_of(const State& s, const Pull& pull, const PullPort& port) {
+  return {rtt_least(port), pull.unit, std::max(kLeastBytes, kLeastFrames * pull.unit),
+          window_most(port, s.config.pull_window_bytes)};
+}
+
+// Returns whether a lone sender is asked for more than the window (pull_allowed()).
+bool asks_ahead(const State& s, const PullPort& port) {
+  // On a long path the bottleneck may be anywhere.
+  return s.pulling.sleeping && s.pulling.senders <= 1 && s.now >= s.pulling.ahead_after &&
+         rtt_least(port) <= kLongWay;
 }
 
 // Measures how long a sender was silent that went on by itself. A sender that gets little of its processor is
@@ -161,7 +176,10 @@ void answer_measure(State& s, Pull& pull, const PullBlock& block) {
   }
   PullPort& port = s.pulling.port(block.rail);
   const TimeNs took = s.now - block.asked_at, least = rtt_least(port);
-  rtt_measured(port, s.now, std::min(took, least == kNever ? kNever : std::max(kRttMost, kRttTimes * least)));
+  CongestionWindow& window = s.pulling.window(block.rail);
+  rtt_measured(port, s.now, std::min(took, least == kNever ? kNever : std::max(kRttMost, kRttTimes * least)),
+               window.contended());
+  if (!asks_ahead(s, port)) window.answered(path_of(s, pull, port), took, block.asked, s.pulling.asked);
   p.tx.trip.measured(s.now, std::min(took, std::max(kRttMost, p.tx.trip.patience())));
 }
 
@@ -192,20 +210,12 @@ TimeNs pull_share_kept_least(const State& s) {
 namespace {
 
 void grow(State& s, const Pull& pull, std::uint32_t bytes, unsigned rail) {
-  const PullPort& schedule = s.pulling.port(rail);
-  PullWindow& w = s.pulling.window(rail);
+  const PullPort& port = s.pulling.port(rail);
+  CongestionWindow& w = s.pulling.window(rail);
   // The window grows only where it is the limit. Otherwise something else is slow, or a larger window before
   // has left data in flight.
-  if (schedule.in_flight < w.bytes / 2 || schedule.in_flight > w.bytes) return;
-  if (queueing(schedule)) {
-    w.doubling = false;
-    return;
-  }
-  std::uint64_t more = bytes;
-  if (!w.doubling) more = (std::uint64_t{bytes} * pull.unit + w.bytes - 1) / std::max(w.bytes, 1U);
-  if (!w.doubling && s.pulling.senders <= 1) more = std::max<std::uint64_t>(more, bytes / kGrowth);
-  w.bytes = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(w.bytes + more, window_most(schedule, s.config.pull_window_bytes)));
+  if (port.in_flight < w.bytes() / 2 || port.in_flight > w.bytes()) return;
+  w.grow(path_of(s, pull, port), bytes, queueing(port), s.pulling.senders <= 1);
 }
 
 }  // namespace
@@ -220,17 +230,15 @@ bool pull_striped(const Pull& pull) {
 
 std::uint32_t pull_allowed(State& s, unsigned rail) {
   if (!s.config.pull_window) return std::numeric_limits<std::uint32_t>::max();
-  // On a long path the bottleneck may be anywhere.
-  const bool ahead = s.pulling.sleeping && s.pulling.senders <= 1 && s.now >= s.pulling.ahead_after &&
-                     rtt_least(s.pulling.port(rail)) <= kLongWay;
   // A window that grew on a long path is too large on a short one.
-  const std::uint32_t allowed = ahead
+  const std::uint32_t allowed = asks_ahead(s, s.pulling.port(rail))
                                     ? s.config.pull_window_bytes
-                                    : std::min(s.pulling.window(rail).bytes,
+                                    : std::min(s.pulling.window(rail).bytes(),
                                                window_most(s.pulling.port(rail), s.config.pull_window_bytes));
   if (!rails_used(s)) return allowed;
   // Data asked for early only wait in front of that board, and make it look as if nothing came by it.
-  const std::uint64_t enough = std::max<std::uint64_t>(s.pulling.port(rail).rate * kRailAhead, kSharedStart);
+  const std::uint64_t enough =
+      std::max<std::uint64_t>(s.pulling.port(rail).rate * kRailAhead, kRailAheadLeast);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(allowed, enough));
 }
 
@@ -246,7 +254,8 @@ std::uint32_t pull_blocks(const State& s) {
 void pulls_init(State& s) {
   for (unsigned rail = 0; rail < kRailsMost; rail++) {
     PullPort& port = s.pulling.port(rail);
-    port.alone.bytes = port.shared.bytes = std::min(kSharedStart, s.config.pull_window_bytes);
+    port.alone = CongestionWindow(std::min(kAloneStart, s.config.pull_window_bytes));
+    port.shared = CongestionWindow(std::min(kSharedStart, s.config.pull_window_bytes));
   }
 }
 
@@ -302,23 +311,20 @@ void pull_repeated(State& s, Pull& pull) {
 }
 
 void pull_ahead_lost(State& s, const PullBlock& block) {
-  if (s.pulling.port(block.rail).in_flight > s.pulling.window(block.rail).bytes)
+  if (s.pulling.port(block.rail).in_flight > s.pulling.window(block.rail).bytes())
     s.pulling.ahead_after = s.now + kAheadPause;
 }
 
 void pull_lost(State& s, const Pull& pull, const PullBlock& block) {
-  PullWindow& w = s.pulling.window(block.rail);
+  CongestionWindow& w = s.pulling.window(block.rail);
   PullPort& port = s.pulling.port(block.rail);
   pull_ahead_lost(s, block);
   // If a block was not answered at all, its request may have been lost, so it counts once.
   for (int i = block.untouched ? 1 : std::popcount(block.missing); i > 0; i--)
     port.loss += (kLossAll - port.loss) >> kLossFrames;
-  if (block.asked <= w.reacted) return;
-  if (s.pulling.senders <= 1 && port.loss < kLossMost && !queueing(port)) return;
-  w.reacted = s.pulling.asked;
-  w.doubling = false;
-  const std::uint32_t least = std::max(kLeastBytes, kLeastFrames * pull.unit);
-  w.bytes = std::min(std::max(w.bytes - w.bytes / 4, least), window_most(port, s.config.pull_window_bytes));
+  const bool path_itself =
+      s.pulling.senders <= 1 && port.loss < kLossMost && !queueing(port) && !w.contended();
+  if (!path_itself) w.lost(path_of(s, pull, port), block.asked, s.pulling.asked);
 }
 
 TimeNs pull_patience(const State& s, const Peer& p) {

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/state/congestion_window.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace omx::protocol {
+
+namespace {
+
+// So many answers at least show how long the queue is. The quickest of them counts, because hosts that do not
+// run delay the others.
+constexpr std::uint8_t kSamples = 4;
+// Rounds between two tests while others fill the queue, and while nothing is left to give up.
+constexpr std::uint8_t kTestRounds = 64;
+// Where answers show no queue, a lone sender's window grows by this part of the data that arrive.
+constexpr std::uint32_t kQuickGrowth = 16;
+
+// Returns from which delay on the queue is too long. On an empty path two hosts that sleep add some
+// microseconds to the shortest time.
+TimeNs delay_long(TimeNs least) {
+  return least * 5 / 2 + 50'000;
+}
+
+// Returns up to which delay the queue is empty.
+TimeNs delay_short(TimeNs least) {
+  return least * 3 / 2 + 10'000;
+}
+
+}  // namespace
+
+void CongestionWindow::test_begin(TimeNs delay) {
+  was_contended_ = mode_ == Mode::contended;
+  mode_ = Mode::testing;
+  settling_ = true;
+  doubling_ = false;
+  rounds_ = 0;
+  delay_before_ = delay;
+  before_ = bytes_;
+  bytes_ /= 2;
+}
+
+// If the queue was ours, half of the window makes about half of the queue. If another flow had half of it,
+// three quarters are left.
+void CongestionWindow::test_end(const Path& path, TimeNs delay) {
+  const TimeNs before = delay_before_ - std::min(delay_before_, path.least);
+  const TimeNs after = delay - std::min(delay, path.least);
+  if (after * 100 < before * 65) {
+    mode_ = Mode::alone;
+    bytes_ = std::max(bytes_, std::min(before_, path.floor));
+  } else {
+    mode_ = Mode::contended;
+    bytes_ = before_;
+  }
+}
+
+void CongestionWindow::answered(const Path& path, TimeNs took, std::uint64_t position, std::uint64_t next) {
+  quickest_ = std::min(quickest_, took);
+  if (samples_ < kSamples) samples_++;
+  if (position <= round_ || samples_ < kSamples || path.least == kNever) return;
+  const TimeNs delay = std::exchange(quickest_, kNever);
+  round_ = next;
+  samples_ = 0;
+  if (rounds_ < kTestRounds) rounds_++;
+  switch (mode_) {
+    case Mode::alone:
+      if (delay > delay_long(path.least) && (bytes_ > path.floor || rounds_ >= kTestRounds))
+        test_begin(delay);
+      break;
+    case Mode::contended:
+      if (delay <= delay_short(path.least))
+        mode_ = Mode::alone;
+      else if (rounds_ >= kTestRounds)
+        test_begin(delay);
+      break;
+    case Mode::testing:
+      if (!std::exchange(settling_, false)) test_end(path, delay);
+      break;
+  }
+}
+
+void CongestionWindow::grow(const Path& path, std::uint32_t arrived, bool queueing, bool quick) {
+  if (mode_ == Mode::testing) return;
+  if (mode_ == Mode::alone && queueing) {
+    doubling_ = false;
+    return;
+  }
+  std::uint64_t more = arrived;
+  if (!doubling_) more = (std::uint64_t{arrived} * path.unit + bytes_ - 1) / std::max(bytes_, 1U);
+  if (mode_ == Mode::contended) more = (more + 1) / 2;
+  if (!doubling_ && quick && mode_ == Mode::alone)
+    more = std::max<std::uint64_t>(more, arrived / kQuickGrowth);
+  bytes_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes_ + more, path.most));
+}
+
+void CongestionWindow::lost(const Path& path, std::uint64_t position, std::uint64_t next) {
+  if (!news(position)) return;
+  reacted_ = next;
+  doubling_ = false;
+  if (mode_ == Mode::testing) {  // a frame that was lost says enough
+    mode_ = was_contended_ ? Mode::contended : Mode::alone;
+    bytes_ = before_;
+  }
+  bytes_ = std::min(std::max(bytes_ - bytes_ / 4, path.floor), std::max(path.most, path.floor));
+}
+
+}  // namespace omx::protocol

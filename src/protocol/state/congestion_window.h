@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bounds the bytes in flight on one path from delays and losses (docs/explanation/congestion.md).
+//
+//                 answers take long                  the delay stayed
+//   alone -----------------------------> testing ------------------------> contended
+//    ^  ^                                 |  ^                               |   |
+//    |  +---- the delay became shorter ---+  +---- after kTestWindows -------+   |
+//    +--------------------- answers are quick again ----------------------------+
+//
+// alone      The queue on the path, if any, is ours. The window grows only while answers are quick.
+// testing    The window is halved for a moment, to see whose the queue is.
+// contended  Others keep the queue long, whatever we do. The window grows until a frame is lost, as TCP's
+// does.
+#pragma once
+
+#include <cstdint>
+
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+class CongestionWindow {
+ public:
+  // Facts of the path, as they are when the window changes. Sizes are in bytes.
+  struct Path {
+    TimeNs least = kNever;    // the shortest time to an answer
+    std::uint32_t unit = 1;   // one frame
+    std::uint32_t floor = 0;  // losses and delays make no window smaller than this
+    std::uint32_t most = 0;   // growth makes no window larger than this
+  };
+
+  explicit CongestionWindow(std::uint32_t bytes = 0) : bytes_(bytes) {}
+
+  std::uint32_t bytes() const { return bytes_; }
+  // Returns whether others keep the queue of the path long.
+  bool contended() const { return mode_ == Mode::contended || (mode_ == Mode::testing && was_contended_); }
+  bool testing() const { return mode_ == Mode::testing; }
+
+  // Takes the time to the answer to a request. Requests have positions, which are counted in bytes. `next` is
+  // that of the next request.
+  void answered(const Path& path, TimeNs took, std::uint64_t position, std::uint64_t next);
+  // Grows because `arrived` bytes came while the window was the limit. `queueing`: answers take longer than
+  // on an empty path. `quick`: nothing else uses the window, so that it may grow fast.
+  void grow(const Path& path, std::uint32_t arrived, bool queueing, bool quick);
+  // Shrinks because bytes that were requested at `position` were lost. All losses of one window count once.
+  void lost(const Path& path, std::uint64_t position, std::uint64_t next);
+  // Returns whether a loss at this position is news.
+  bool news(std::uint64_t position) const { return position > reacted_; }
+
+ private:
+  enum class Mode : std::uint8_t { alone, testing, contended };
+
+  void test_begin(TimeNs delay);
+  void test_end(const Path& path, TimeNs delay);
+
+  std::uint32_t bytes_;
+  std::uint32_t before_ = 0;   // the window before the test
+  TimeNs delay_before_ = 0;    // the delay before the test
+  TimeNs quickest_ = kNever;   // answer since `round_`
+  std::uint64_t round_ = 0;    // a round ends with the answer to a later request than this
+  std::uint64_t reacted_ = 0;  // losses up to this position are one event
+  Mode mode_ = Mode::alone;
+  bool doubling_ = true;        // until the first sign that the window is large enough
+  bool was_contended_ = false;  // before the test
+  bool settling_ = false;       // answers still show the window before the test
+  std::uint8_t samples_ = 0;    // answers in this round
+  std::uint8_t rounds_ = 0;     // since the last test
+};
+
+}  // namespace omx::protocol
