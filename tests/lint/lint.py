@@ -43,7 +43,7 @@ FLOORS = {
     "protocol": ["state", "actions", "events"],
     "link": ["", "packet", "fanout", "udp", "xdp", "ethernet"],
     "runtime": ["", "wait", "board", "endpoint", "report", "process"],
-    "simulation": ["engine", "nic"],
+    "simulation": ["engine", "fabric", "nic"],
     "steering": ["xdp", ""],
 }
 # The engine does no I/O, reads no clock and creates no thread. No layer may use the calls at "*".
