@@ -69,6 +69,8 @@ namespace omx::protocol {
   X(recv_parked, "Recv without Data, Sender Keeps Them")           \
   X(back_pressure, "Refused for lack of Memory, Sender Holds It")  \
   X(throttled, "Send Waited for Window")                           \
+  X(eager_window, "Congestion Window Began")                       \
+  X(eager_deferred, "Send Left for its Receiver to Ask")           \
   X(pull_copy_offloaded, "Pull Reply Copied by an Engine")         \
   X(pull_rerequest_gap, "Pull Re-request after Gap")               \
   X(pull_rerequest_timer, "Pull Re-request after Silence")         \

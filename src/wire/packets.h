@@ -107,6 +107,7 @@ enum Flags : std::uint8_t {
   kFlagBulk = 32,        // PULL: answer by the bulk path. PROBE: came by it; in a reply: one came by it
   kFlagBulkProbe = 64,   // PULL: show that my bulk path is reached. PROBE, MEDIUM: frames went by it
   kFlagAnnounce = 128,   // PULL: announce an answer by the bulk path
+  kFlagAskAck = 128,     // TINY, SMALL, MEDIUM, RNDV: acknowledge the message at once when it is complete
 };
 
 struct Head {

@@ -37,7 +37,7 @@ void ack_transmit(State& s, Peer& p) {
   packet.src_endpoint = s.config.endpoint;
   const bool park = park_waits(p);
   if (park) park_told(s, p);
-  packet.flags = frame_flags(p, park || ack_much_owed(s, p));
+  packet.flags = frame_flags(p, park || p.counting.ack_asked || p.rx.reorder || ack_much_owed(s, p));
   if (park) packet.flags |= wire::kFlagPark;
   packet.session = p.reply_session();
   packet.seqnum = p.counting.next_match;
@@ -55,7 +55,7 @@ void ack_transmit(State& s, Peer& p) {
   packet_send(s, p, draft);
   p.counting.last_acked = p.counting.next_match;
   p.rx.frames_owed = 0;
-  p.counting.ack_pending = false;
+  p.counting.ack_pending = p.counting.ack_asked = false;
   s.count(Counter::send_lib_ack)++;
 }
 

@@ -21,6 +21,8 @@ void message_fill(State& s, const Request& r, bool urgent, wire::Message& packet
   const Peer& p = *r.peer;
   header_fill(s, p, r.seqnum, urgent, packet);
   packet.match_info = r.match_info;
+  if (r.tx.asks_ack && urgent) [[unlikely]]
+    packet.flags |= wire::kFlagAskAck;
   if (r.needs_ext() && p.carries_ext()) {
     packet.flags |= wire::kFlagHeaderExt;
     packet.ext = ext_of(r);

@@ -9,7 +9,9 @@
 #include "protocol/actions/frames.h"
 #include "protocol/actions/resend_timer.h"
 #include "protocol/actions/send_tx.h"
+#include "protocol/counters.h"
 #include "protocol/history.h"
+#include "protocol/state/eager_window.h"
 #include "protocol/state/history_note.h"
 #include "protocol/state/parked.h"
 #include "protocol/state/peer.h"
@@ -98,12 +100,18 @@ bool is_notify(const Request& r) {
 void class_choose(State& s, const Peer& p, Request& r) {
   r.send_class = class_for(s, p, r);
   r.tx.parked = r.send_class != SendClass::large && park_defers(s, p);
+  if (r.send_class == SendClass::medium && eager_defers(p, r) && peer_reads_parked(p)) {
+    r.tx.parked = true;
+    s.count(Counter::eager_deferred)++;
+  }
   if (r.tx.parked) [[unlikely]]
     r.send_class = SendClass::large;
   r.tx.frames = static_cast<std::uint8_t>(frame_cost(p, r));
 }
 
 bool credit_left(const Peer& p, const Request& r) {
+  if (p.tx.eager && !eager_room(p, r)) [[unlikely]]
+    return false;
   return p.tx.frames_unacked == 0 || p.tx.frames_unacked + r.tx.frames <= frame_credit(p);
 }
 
@@ -123,6 +131,8 @@ void number_give(State& s, Peer& p, Request& r) {
   r.seqnum = p.counting.next_send;
   p.counting.next_send = seq_add(p.counting.next_send, 1);
   p.tx.frames_unacked += r.tx.frames;
+  if (p.tx.eager) [[unlikely]]
+    eager_left(p, r);
   p.tx.unacked.push_back(r);
   r.phase = Phase::unacked;
   r.first_sent = s.now;

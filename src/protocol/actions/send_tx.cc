@@ -8,6 +8,7 @@
 #include "protocol/actions/large_tx.h"
 #include "protocol/history.h"
 #include "protocol/state/bulk_trust.h"
+#include "protocol/state/eager_window.h"
 #include "protocol/state/history_note.h"
 #include "protocol/state/request.h"
 #include "protocol/state/resend_time.h"
@@ -43,6 +44,9 @@ void send_transmit(State& s, Request& r) {
 void send_retransmit(State& s, Request& r, Counter why) {
   assert(r.phase == Phase::unacked);
   if (r.tx.lost && r.resends == 0) r.peer->tx.trip.lost();
+  // The last message may only not have been read yet. What the bulk path loses at first may be its own fault.
+  const bool congestion = why != Counter::resend_tail && (!r.tx.by_bulk || r.resends > 0);
+  if (congestion) eager_lost(s, *r.peer, r);
   if (r.resends < 0xFFFF) r.resends++;
   r.tx.lost = false;
   if (peer_reads_later(s, *r.peer)) {

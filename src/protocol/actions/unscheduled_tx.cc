@@ -29,7 +29,7 @@ bool may_send(State& s, Peer& p, const Request& r) {
   if (!(p.agreed.features & wire::kFeatureUnscheduled) || p.agreed.mode != wire::Mode::omx ||
       p.agreed.intra_node_frame)
     return false;
-  if (r.resends > 0 || r.tx.parked || r.region_page > 0 || s.now >= p.bulk.unscheduled_until ||
+  if (r.resends > 0 || r.tx.parked || p.tx.eager || r.region_page > 0 || s.now >= p.bulk.unscheduled_until ||
       p.bulk.larges_out > kLargesMost)
     return false;
   if (p.bulk.unscheduled_skip == 0) return true;

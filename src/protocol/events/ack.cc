@@ -14,6 +14,7 @@
 #include "protocol/actions/send_tx.h"
 #include "protocol/counters.h"
 #include "protocol/events/received.h"
+#include "protocol/state/eager_window.h"
 #include "protocol/state/news.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
@@ -58,7 +59,7 @@ void lateness_measure(State& s, Peer& p, const Request& r) {
 // Returns whether the message is a short one that was sent once, and nothing follows from its end.
 bool ends_simply(const Peer& p, const Request& r) {
   return r.seqnum == p.counting.next_acked && r.resends == 0 && r.tx.passed_at == 0 &&
-         r.send_class <= SendClass::small && p.tx.backoff == 0 && p.tx.queued.empty() &&
+         r.send_class <= SendClass::small && p.tx.backoff == 0 && p.tx.queued.empty() && !p.tx.eager &&
          p.parking.park_next == 0;
 }
 
@@ -105,6 +106,8 @@ void ack_apply(State& s, Peer& p, Seqnum ack) {
     else if (!repeated && i + 1 == acked)
       trip_measure(s, p, *r);
     lateness_measure(s, p, *r);
+    if (p.tx.eager) [[unlikely]]
+      eager_acked(s, p, *r, !repeated && i + 1 == acked);
     send_acknowledged(s, *r);
   }
   p.tx.backoff = 0;

@@ -15,6 +15,7 @@
 #include "protocol/observer.h"
 #include "protocol/state/arrivals.h"
 #include "protocol/state/bulk_trust.h"
+#include "protocol/state/eager_window.h"
 #include "protocol/state/generations.h"
 #include "protocol/state/history_note.h"
 #include "protocol/state/matching.h"
@@ -118,6 +119,7 @@ void peer_cleanup(State& s, Peer& p, Cleanup why, Status status) {
   p.session.back_known = false;
   p.counting.peer_generation_in_use = false;
   p.tx.frames_unacked = 0;
+  eager_end(s, p);
   p.tx.backoff = 0;
   p.liveness.pings_unanswered = 0;
   p.liveness.ping_pending = false;
@@ -132,7 +134,8 @@ void peer_cleanup(State& s, Peer& p, Cleanup why, Status status) {
   park_forget(p);
   p.bulk.larges_out = p.bulk.unscheduled_pause = p.bulk.unscheduled_skip = 0;
   p.bulk.unscheduled_until = 0;
-  p.counting.ack_pending = false;
+  p.bulk.alone = false;
+  p.counting.ack_pending = p.counting.ack_asked = false;
   p.ack_now.unlink();
   p.tx.sacks = false;
   p.counting.next_send = p.counting.next_acked =

@@ -11,6 +11,7 @@
 #include "protocol/history.h"
 #include "protocol/observer.h"
 #include "protocol/state/arrivals.h"
+#include "protocol/state/eager_window.h"
 #include "protocol/state/matching.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/peers.h"
@@ -72,7 +73,10 @@ void engine_close(State& s) {
   while (Request* r = s.completion.lost.pop_front()) request_user_gone(s, *r);
   while (Request* r = s.completion.done.front()) request_user_gone(s, *r);
   room_return(s);
-  for (Peer* p : s.peers.by_index) s.memory.peer_slab.destroy(p);
+  for (Peer* p : s.peers.by_index) {
+    eager_end(s, *p);
+    s.memory.peer_slab.destroy(p);
+  }
 }
 
 }  // namespace omx::protocol

@@ -5,6 +5,7 @@
 #include "protocol/actions/completion.h"
 #include "protocol/counters.h"
 #include "protocol/events/ack.h"
+#include "protocol/state/ack_owed.h"
 #include "protocol/state/arrivals.h"
 #include "protocol/state/matching.h"
 #include "protocol/state/news.h"
@@ -56,6 +57,8 @@ bool lone_received(State& s, wire::Frame frame) {
   receive_complete(s, r);
   p.counting.next_match = seq_add(p.counting.next_match, 1);
   p.rx.frames_owed++;
+  if (m.flags & wire::kFlagAskAck) [[unlikely]]
+    ack_as_asked(s, p);
   ack_needed(s, p);
   return true;
 }

@@ -37,9 +37,10 @@ bool may_leave(const State& s, const Peer& p, const SendOp& op) {
   const bool same = op.session == p.session.true_session || op.session == wire::kUnknownSession;
   const bool going_on = op.conversation == p.session.conversation || op.conversation == 0;
   const bool plain = p.agreed.extended && !p.agreed.checksum && !p.rails && !p.self;
-  return plain && p.connected() && same && going_on && p.tx.queued.empty() && p.parking.park_next == 0 &&
-         p.parking.park_left == 0 && p.tx.frames_unacked < p.agreed.eager_credit &&
-         p.outstanding() < kReorderNumbers && (!op.confirmed || heard_lately(s, p)) &&
+  return plain && p.connected() && !p.tx.eager && same && going_on && p.tx.queued.empty() &&
+         p.parking.park_next == 0 && p.parking.park_left == 0 &&
+         p.tx.frames_unacked < p.agreed.eager_credit && p.outstanding() < kReorderNumbers &&
+         (!op.confirmed || heard_lately(s, p)) &&
          (p.carries_ext() || (op.message_class == 0 && !op.has_data));
 }
 

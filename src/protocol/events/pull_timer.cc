@@ -48,11 +48,11 @@ bool size_changed(const State& s, const Pull& pull) {
 
 // Asks again for what a block misses. A peer that stopped, before its answer or in the middle of one, may
 // just not run. If it is the only sender, congestion in its own link shows as gaps, so silence is no sign of
-// congestion.
+// congestion, unless others fill the queue.
 void block_late(State& s, Pull& pull, PullBlock& block, bool oldest) {
   const Peer& p = *pull.peer;
   const bool answers = !block.untouched || p.liveness.last_heard > block.asked_at;
-  const bool congestion = s.pulling.senders > 1 && answers;
+  const bool congestion = answers && (s.pulling.senders > 1 || s.pulling.window(block.rail).contended());
   if (block.missing && congestion) pull_lost(s, pull, block);
   if (block.missing && answers) pull_ahead_lost(s, block);
   if (p.rails) {

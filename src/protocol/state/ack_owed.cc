@@ -18,10 +18,15 @@ void ack_immediately(State& s, Peer& p) {
   if (!p.ack_now.linked()) s.ack_now.push_back(p);
 }
 
+void ack_as_asked(State& s, Peer& p) {
+  p.counting.ack_asked = true;
+  ack_immediately(s, p);
+}
+
 void ack_piggybacked(Peer& p) {
   p.counting.last_acked = p.counting.next_match;
   p.rx.frames_owed = 0;
-  p.counting.ack_pending = false;
+  p.counting.ack_pending = p.counting.ack_asked = false;
   // The bitmap of a hole still has to go out, and so has a request for envelopes.
   if (!p.rx.reorder && !park_waits(p)) p.ack_now.unlink();
 }

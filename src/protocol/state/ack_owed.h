@@ -11,6 +11,8 @@ struct State;
 // frames.
 bool ack_much_owed(const State& s, const Peer& p);
 void ack_immediately(State& s, Peer& p);
+// Acknowledges at once, and wakes the peer for it.
+void ack_as_asked(State& s, Peer& p);
 void ack_piggybacked(Peer& p);  // another packet has just carried the acknowledgement
 
 }  // namespace omx::protocol

@@ -11,10 +11,16 @@ namespace {
 // So many answers at least show how long the queue is. The quickest of them counts, because hosts that do not
 // run delay the others.
 constexpr std::uint8_t kSamples = 4;
-// Rounds between two tests while others fill the queue, and while nothing is left to give up.
+// Rounds between two tests while others fill the queue.
 constexpr std::uint8_t kTestRounds = 64;
 // Where answers show no queue, a lone sender's window grows by this part of the data that arrive.
 constexpr std::uint32_t kQuickGrowth = 16;
+
+// The delay of fewer frames tells little, because each takes its time on the wire.
+constexpr std::uint32_t kFramesLeast = 6;
+
+// So many frames are in flight even where that makes a queue: fewer would leave the path idle in between.
+constexpr std::uint32_t kFramesHeld = 4;
 
 // Returns from which delay on the queue is too long. On an empty path two hosts that sleep add some
 // microseconds to the shortest time.
@@ -29,7 +35,8 @@ TimeNs delay_short(TimeNs least) {
 
 }  // namespace
 
-void CongestionWindow::test_begin(TimeNs delay) {
+void CongestionWindow::test_begin(TimeNs delay, std::uint64_t next) {
+  test_ = next;
   was_contended_ = mode_ == Mode::contended;
   mode_ = Mode::testing;
   settling_ = true;
@@ -55,6 +62,7 @@ void CongestionWindow::test_end(const Path& path, TimeNs delay) {
 }
 
 void CongestionWindow::answered(const Path& path, TimeNs took, std::uint64_t position, std::uint64_t next) {
+  last_ = took;
   quickest_ = std::min(quickest_, took);
   if (samples_ < kSamples) samples_++;
   if (position <= round_ || samples_ < kSamples || path.least == kNever) return;
@@ -64,14 +72,14 @@ void CongestionWindow::answered(const Path& path, TimeNs took, std::uint64_t pos
   if (rounds_ < kTestRounds) rounds_++;
   switch (mode_) {
     case Mode::alone:
-      if (delay > delay_long(path.least) && (bytes_ > path.floor || rounds_ >= kTestRounds))
-        test_begin(delay);
+      if (delay > delay_long(path.least) && bytes_ > std::max(path.floor, kFramesLeast * path.unit))
+        test_begin(delay, next);
       break;
     case Mode::contended:
       if (delay <= delay_short(path.least))
         mode_ = Mode::alone;
       else if (rounds_ >= kTestRounds)
-        test_begin(delay);
+        test_begin(delay, next);
       break;
     case Mode::testing:
       if (!std::exchange(settling_, false)) test_end(path, delay);
@@ -81,7 +89,7 @@ void CongestionWindow::answered(const Path& path, TimeNs took, std::uint64_t pos
 
 void CongestionWindow::grow(const Path& path, std::uint32_t arrived, bool queueing, bool quick) {
   if (mode_ == Mode::testing) return;
-  if (mode_ == Mode::alone && queueing) {
+  if (mode_ == Mode::alone && queueing && bytes_ >= kFramesHeld * path.unit) {
     doubling_ = false;
     return;
   }
@@ -93,15 +101,19 @@ void CongestionWindow::grow(const Path& path, std::uint32_t arrived, bool queuei
   bytes_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes_ + more, path.most));
 }
 
-void CongestionWindow::lost(const Path& path, std::uint64_t position, std::uint64_t next) {
+void CongestionWindow::lost(const Path& path, std::uint64_t position, std::uint64_t next, bool heavy) {
   if (!news(position)) return;
   reacted_ = next;
   doubling_ = false;
-  if (mode_ == Mode::testing) {  // a frame that was lost says enough
-    mode_ = was_contended_ ? Mode::contended : Mode::alone;
+  const bool before_test = mode_ == Mode::testing && position <= test_;
+  if (mode_ == Mode::testing && !before_test) {  // a queue that overflows even so is not ours
+    mode_ = Mode::contended;
     bytes_ = before_;
   }
-  bytes_ = std::min(std::max(bytes_ - bytes_ / 4, path.floor), std::max(path.most, path.floor));
+  std::uint32_t& window = before_test ? before_ : bytes_;
+  window = std::min(std::max(window - window / (heavy ? 2 : 4), path.floor), std::max(path.most, path.floor));
+  // Where the queue was never seen empty, delays alone do not tell that others fill it.
+  if (mode_ == Mode::alone && last_ > 0) test_begin(last_, next);
 }
 
 }  // namespace omx::protocol

@@ -7,6 +7,8 @@
 //    |  +---- the delay became shorter ---+  +---- after kTestWindows -------+   |
 //    +--------------------- answers are quick again ----------------------------+
 //
+// A loss while alone begins a test, too. A loss during a test ends it: the window is then contended.
+//
 // alone      The queue on the path, if any, is ours. The window grows only while answers are quick.
 // testing    The window is halved for a moment, to see whose the queue is.
 // contended  Others keep the queue long, whatever we do. The window grows until a frame is lost, as TCP's
@@ -43,19 +45,22 @@ class CongestionWindow {
   // on an empty path. `quick`: nothing else uses the window, so that it may grow fast.
   void grow(const Path& path, std::uint32_t arrived, bool queueing, bool quick);
   // Shrinks because bytes that were requested at `position` were lost. All losses of one window count once.
-  void lost(const Path& path, std::uint64_t position, std::uint64_t next);
+  // `heavy`: much of what was sent is lost, so the window is halved.
+  void lost(const Path& path, std::uint64_t position, std::uint64_t next, bool heavy = false);
   // Returns whether a loss at this position is news.
   bool news(std::uint64_t position) const { return position > reacted_; }
 
  private:
   enum class Mode : std::uint8_t { alone, testing, contended };
 
-  void test_begin(TimeNs delay);
+  void test_begin(TimeNs delay, std::uint64_t next);
   void test_end(const Path& path, TimeNs delay);
 
   std::uint32_t bytes_;
   std::uint32_t before_ = 0;   // the window before the test
   TimeNs delay_before_ = 0;    // the delay before the test
+  std::uint64_t test_ = 0;     // position at which the test began
+  TimeNs last_ = 0;            // answer
   TimeNs quickest_ = kNever;   // answer since `round_`
   std::uint64_t round_ = 0;    // a round ends with the answer to a later request than this
   std::uint64_t reacted_ = 0;  // losses up to this position are one event

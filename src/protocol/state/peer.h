@@ -17,6 +17,7 @@
 
 namespace omx::protocol {
 
+struct EagerWindow;
 struct ReorderBuffer;
 struct Unexpected;
 
@@ -103,6 +104,7 @@ struct PeerCounting {
   std::uint32_t recv_acknum = 0;
   bool generation_offered = false;  // a CONNECT offered our generation to the peer
   bool ack_pending = false;         // a delayed ack is armed
+  bool ack_asked = false;           // the peer waits for the next ack
 };
 
 // Agreement by the extension blocks, and the sizes that follow from it.
@@ -137,6 +139,7 @@ struct PeerBulk {
   bool out : 1 = false;           // GSO batches that we send by its bulk path arrive
   bool batches_fail : 1 = false;  // single datagrams arrive, GSO batches do not
   bool gso_asked : 1 = false;     // it asked for GSO frames last
+  bool alone : 1 = false;         // it said last that no other peer sends to it (unscheduled.cc)
   std::uint8_t losses = 0;        // score of messages and answers that had to be sent again (bulk_trust.cc)
   std::uint8_t gso_losses = 0;    // score of medium messages in GSO frames that had to be sent again
   std::uint8_t offers = 0;        // probes that were not answered
@@ -168,10 +171,12 @@ struct PeerTx {
   Request* last_notify = nullptr;  // last of the NOTIFYs, which are at the head of `queued`
   std::uint32_t notifies_queued = 0;
   std::uint32_t frames_unacked = 0;
-  TimeNs acked_at = 0;  // when the peer last acknowledged something new
+  TimeNs acked_at = 0;           // when the peer last acknowledged something new
+  EagerWindow* eager = nullptr;  // only while the path loses messages (eager_window.h)
   std::uint8_t backoff = 0;
-  bool region_blocked = false;  // in state.region_waiters
-  bool sacks = false;           // some unacked request is marked sacked
+  std::uint8_t eager_windows = 0;  // such windows so far, at most some
+  bool region_blocked = false;     // in state.region_waiters
+  bool sacks = false;              // some unacked request is marked sacked
   RoundTrip trip;
 };
 

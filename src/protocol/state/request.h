@@ -77,10 +77,13 @@ struct RequestTx {
   bool copy_later = false;   // see SendAdvice
   bool parked = false;       // eager send: its receiver has no room for the data (parked.cc)
   bool waits = false;        // ... acknowledged; its copy, if any, waits for the receive
+  bool asks_ack = false;     // its receiver acknowledges it at once
   std::uint8_t frames = 0;   // on the wire when unacked
   std::uint32_t buffer_size = 0;
   std::byte* buffer = nullptr;            // copy of a buffered send's data
   std::array<std::byte, kNearMost> near;  // ... of a short message; nothing has to be taken for it
+  std::uint32_t charged = 0;              // bytes in the eager window of its peer (eager_window.h)
+  std::uint64_t position = 0;             // ... and where it is among all bytes of that window
   TimeNs passed_at = 0;  // when a later message was known to have arrived first; 0: not so far
 };
 

@@ -17,6 +17,7 @@
 #include "protocol/counters.h"
 #include "protocol/state/bulk_types.h"
 #include "protocol/state/coalescing.h"
+#include "protocol/state/eager_window.h"
 #include "protocol/state/matching.h"
 #include "protocol/state/multi_receive.h"
 #include "protocol/state/peer.h"
@@ -52,6 +53,7 @@ struct EngineMemory {
   Slab<Pull> pulls;
   Slab<MultiReceive, 16> multi_receives;
   Slab<ReorderBuffer, 4> reorder_buffers;
+  Slab<EagerWindow, 16> eager_windows;
   Slab<Peer, 16> peer_slab;
 };
 

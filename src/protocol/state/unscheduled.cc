@@ -42,6 +42,7 @@ bool unscheduled_by_bulk(const Peer& p, std::uint32_t length) {
 
 void unscheduled_notified(State& s, Peer& p, Request& r, bool more) {
   if (std::exchange(r.tx.announced, false)) p.bulk.larges_out--;
+  p.bulk.alone = more;
   p.bulk.unscheduled_until = more ? s.now + kLeaveLasts : 0;
   if (!r.tx.unscheduled) return;
   r.tx.unscheduled = false;

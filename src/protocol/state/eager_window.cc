@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/state/eager_window.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/counters.h"
+#include "protocol/state/peer.h"
+#include "protocol/state/request.h"
+#include "protocol/state/sizes.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// Header and gap of a frame, about.
+constexpr std::uint32_t kFrameOverhead = 64;
+// Bytes that each of many senders may send to one receiver before it has answered.
+constexpr std::uint32_t kFirstEager = 16 * 1024;
+constexpr std::uint32_t kFirstWindow = 64 * 1024;
+// A message of this length or less never waits for its receiver to ask for it: the request would cost as
+// much.
+constexpr std::uint32_t kLeast = 1024;
+constexpr std::uint32_t kMost = 16U << 20;
+constexpr std::uint32_t kLossAll = 1U << 28;
+constexpr unsigned kLossMessages = 5;  // log2 of the messages that the share is averaged over
+// A smaller share is due to the path itself, such as a bad cable. From the larger one on, the window is far
+// too large.
+constexpr std::uint32_t kLossMost = kLossAll / 25, kLossHeavy = kLossAll / 10;
+// After so long without a loss a trial begins. The time doubles each time that losses come back.
+constexpr TimeNs kCalmFirst = 1000 * kMillisecond;
+constexpr std::uint8_t kCalmDoublings = 6;
+constexpr std::uint64_t kTrialBytes = 4U << 20;
+// A message of more frames than this is repaired better when its receiver asks for what it lacks.
+constexpr std::uint32_t kFramesMost = 2;
+
+std::uint32_t cost(const Request& r) {
+  const bool data = r.send_class < SendClass::large;
+  return (data ? r.msg_length : 0) + r.tx.frames * kFrameOverhead;
+}
+
+bool queueing(const EagerWindow& w) {
+  return w.least != kNever && w.last > w.least + w.least / 2 + 10'000;
+}
+
+std::uint32_t unit_of(const Peer& p) {
+  return medium_unit(p) + kFrameOverhead;
+}
+
+// A window of less than two frames loses too much of its time, so only heavy losses make it that small. The
+// receiver then asks for the messages one by one.
+CongestionWindow::Path path_of(const Peer& p, const EagerWindow& w) {
+  const std::uint32_t unit = unit_of(p);
+  return {w.least, unit, w.loss > kLossHeavy ? kLeast : 2 * unit, kMost};
+}
+
+void charge(EagerWindow& w, Request& r) {
+  r.tx.charged = cost(r);
+  w.in_flight += r.tx.charged;
+  w.sent += r.tx.charged;
+  r.tx.position = w.sent;
+}
+
+// Returns whether the receiver of large messages says whether other peers send to it.
+bool says_alone(const Peer& p) {
+  return (p.agreed.features & wire::kFeatureUnscheduled) && p.agreed.mode == wire::Mode::omx &&
+         !p.inside_host();
+}
+
+void relapse(Peer& p) {
+  if (p.tx.eager_windows <= kCalmDoublings) p.tx.eager_windows++;
+}
+
+// Begins with what is on its way.
+EagerWindow* begin(State& s, Peer& p) {
+  EagerWindow* const w = s.memory.eager_windows.create(kFirstWindow);
+  if (!w) return nullptr;
+  for (Request* r = p.tx.unacked.front(); r; r = p.tx.unacked.next(*r)) charge(*w, *r);
+  w->window = CongestionWindow(std::clamp(w->in_flight, kFirstWindow, kMost));
+  if (p.tx.trip.least() > 0) w->least = p.tx.trip.least();
+  relapse(p);
+  s.count(Counter::eager_window)++;
+  return w;
+}
+
+}  // namespace
+
+bool eager_room(const Peer& p, const Request& r) {
+  const EagerWindow* const w = p.tx.eager;
+  return !w || w->in_flight == 0 || w->in_flight + cost(r) <= w->window.bytes();
+}
+
+bool eager_defers(const Peer& p, const Request& r) {
+  if (r.msg_length > kFirstEager && p.tx.frames_unacked > 0 && !p.bulk.alone && says_alone(p)) return true;
+  const EagerWindow* const w = p.tx.eager;
+  if (!w || r.msg_length <= kLeast) return false;
+  return w->heavy || r.msg_length > w->window.bytes() ||
+         (!w->trial && medium_frames(p, r.msg_length) > kFramesMost);
+}
+
+void eager_left(Peer& p, Request& r) {
+  EagerWindow* const w = p.tx.eager;
+  if (!w) return;
+  charge(*w, r);
+  w->unasked += r.tx.charged;
+  // Two acknowledgements in each window keep it moving.
+  r.tx.asks_ack = w->unasked >= w->window.bytes() / 2 || w->in_flight == r.tx.charged;
+  if (r.tx.asks_ack) w->unasked = 0;
+}
+
+void eager_acked(State& s, Peer& p, const Request& r, bool measures) {
+  EagerWindow* const w = p.tx.eager;
+  if (!w || r.tx.charged == 0) return;
+  const std::uint32_t before = w->in_flight;
+  w->in_flight -= r.tx.charged;
+  w->loss -= w->loss >> kLossMessages;
+  if (measures && r.tx.asks_ack && r.resends == 0) {
+    const TimeNs took = s.now - r.last_sent;
+    w->least = std::min(w->least, took);
+    w->last = took;
+    w->window.answered(path_of(p, *w), took, r.tx.position, w->sent);
+  }
+  // The window grows only where it is the limit.
+  if (before >= w->window.bytes() / 2) w->window.grow(path_of(p, *w), r.tx.charged, queueing(*w), true);
+  if (w->trial) {
+    if (w->sent - w->trial_at > kTrialBytes) eager_end(s, p);
+  } else if (s.now - w->calm_since > kCalmFirst << (p.tx.eager_windows - 1U)) {
+    w->trial = true;
+    w->heavy = false;
+    w->trial_at = w->sent;
+    w->window = CongestionWindow(kFirstWindow);
+  }
+}
+
+void eager_lost(State& s, Peer& p, Request& r) {
+  const bool usable = p.agreed.extended && p.agreed.mode == wire::Mode::omx && !p.inside_host();
+  if (!usable) return;
+  if (!p.tx.eager) p.tx.eager = begin(s, p);
+  EagerWindow* const w = p.tx.eager;
+  if (!w) return;
+  w->calm_since = s.now;
+  if (std::exchange(w->trial, false)) relapse(p);
+  w->loss += (kLossAll - w->loss) >> kLossMessages;
+  w->heavy |= w->loss > kLossHeavy && w->window.bytes() <= 2 * unit_of(p);
+  const std::uint64_t position =
+      std::exchange(r.tx.position, ++w->sent);  // the repetition is a later message
+  if (w->loss < kLossMost && !queueing(*w) && !w->window.contended()) return;
+  w->window.lost(path_of(p, *w), position, w->sent - 1, w->loss > kLossHeavy);
+}
+
+void eager_end(State& s, Peer& p) {
+  EagerWindow* const w = std::exchange(p.tx.eager, nullptr);
+  if (!w) return;
+  for (Request* r = p.tx.unacked.front(); r; r = p.tx.unacked.next(*r)) r->tx.charged = 0;
+  s.memory.eager_windows.destroy(w);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bounds what a sender has on its way to one peer unasked, once the path has lost some of it
+// (docs/explanation/congestion.md). A path that loses nothing has no such window, and costs nothing.
+#pragma once
+
+#include <cstdint>
+
+#include "protocol/state/congestion_window.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+struct Peer;
+struct Request;
+struct State;
+
+// begun by the first loss:  long messages wait for their receiver
+//      |      ^
+//      | calm | a loss; the next calm lasts twice as long
+//      v      |
+//   trial: all messages leave unasked, within a small window that doubles
+//      |
+//      v
+// ended, after kTrialBytes without a loss
+struct EagerWindow {
+  explicit EagerWindow(std::uint32_t bytes) : window(bytes) {}
+
+  CongestionWindow window;
+  std::uint32_t in_flight = 0;  // bytes
+  std::uint32_t unasked = 0;    // bytes sent since an acknowledgement was asked for
+  std::uint64_t sent = 0;       // bytes since the window began; the position of the next message
+  TimeNs least = kNever;        // the shortest time to an acknowledgement that was asked for
+  TimeNs last = 0;              // the last such time
+  TimeNs calm_since = 0;        // when something was lost last
+  std::uint32_t loss = 0;       // lost share of the messages of the last windows, in units of 2^-28
+  std::uint64_t trial_at = 0;   // value of `sent` when the trial began
+  bool heavy = false;           // so much was lost that no message but a very short one leaves unasked
+  bool trial = false;           // nothing was lost for long, so long messages leave unasked again
+};
+
+// Returns whether the window has room for one more message. A lone message always leaves.
+bool eager_room(const Peer& p, const Request& r);
+// Returns whether a medium message must wait until its receiver asks for it. It must where it is longer than
+// the window, and where it has so many frames that one of them would be lost too often, and all of them sent
+// again. It also must while the receiver has not said that no other peer sends to it (docs/reference/wire.md
+// 17).
+bool eager_defers(const Peer& p, const Request& r);
+// Notes that a message leaves, and whether it asks for its acknowledgement.
+void eager_left(Peer& p, Request& r);
+// Notes that a message was acknowledged. `measures`: the acknowledgement answers this message.
+void eager_acked(State& s, Peer& p, const Request& r, bool measures);
+// Notes that a message was lost. The first loss begins the window.
+void eager_lost(State& s, Peer& p, Request& r);
+// Forgets the window.
+void eager_end(State& s, Peer& p);
+
+}  // namespace omx::protocol

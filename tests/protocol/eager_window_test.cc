@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages that leave unasked, on paths that lose some of them (docs/explanation/congestion.md).
+#include "protocol/state/eager_window.h"
+
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+namespace {
+
+constexpr std::size_t kOneFrame = 4000, kManyFrames = 30'000;
+
+class EagerWindowTest : public PairTest {
+ protected:
+  void open_jumbo() {
+    Config config;
+    config.mtu = 9000;
+    open(config, config);
+    network.run_for(10 * kMillisecond);  // large frames are proven
+  }
+  std::uint64_t sent(Counter c) const { return a->counters[c]; }
+  // Sends messages of one frame, of which every `nth` is lost at first. Receives all of them, in order.
+  void stream(int messages, int nth, std::size_t length = kOneFrame) {
+    network.faults.drop = [nth, n = 0](const Bytes& f) mutable {
+      return type_of(f) == wire::PacketType::medium && ++n % nth == 0;
+    };
+    std::deque<Request*> receives;
+    for (int i = 0; i < messages; i++)
+      receives.push_back(receive(*b, room(length), static_cast<std::uint64_t>(i)));
+    for (int i = 0; i < messages; i++) (void)send(*a, to_b, message(length), static_cast<std::uint64_t>(i));
+    for (Request* r : receives) ASSERT_EQ(wait(*b, r).status, Status::success);
+    network.faults = {};
+    network.run_for(10 * kMillisecond);
+  }
+};
+
+TEST_F(EagerWindowTest, free_path__has_no_window_and_asks_for_nothing) {
+  open_jumbo();
+  stream(200, 1'000'000);
+  EXPECT_EQ(sent(Counter::eager_window), 0U);
+  EXPECT_EQ(to_b->tx.eager, nullptr);
+  EXPECT_EQ(sent(Counter::eager_deferred), 0U);
+}
+
+TEST_F(EagerWindowTest, loss__bounds_what_is_on_its_way) {
+  open_jumbo();
+  stream(400, 5);
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  EXPECT_EQ(sent(Counter::eager_window), 1U);
+  EXPECT_LT(to_b->tx.eager->window.bytes(), 64U * 1024);
+  EXPECT_EQ(to_b->tx.eager->in_flight, 0U) << "all was acknowledged";
+}
+
+TEST_F(EagerWindowTest, loss__of_one_message_takes_nothing_away) {
+  open_jumbo();
+  stream(100, 60);
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  EXPECT_GE(to_b->tx.eager->window.bytes(), 64U * 1024) << "a bad cable is no congestion";
+}
+
+TEST_F(EagerWindowTest, ended__after_calm_and_a_trial) {
+  open_jumbo();
+  stream(100, 20);
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  network.run_for(2 * kSecond);
+  stream(10, 1'000'000);
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  EXPECT_TRUE(to_b->tx.eager->trial);
+  stream(1200, 1'000'000);
+  EXPECT_EQ(to_b->tx.eager, nullptr);
+}
+
+TEST_F(EagerWindowTest, relapse__the_next_calm_is_longer) {
+  open_jumbo();
+  stream(100, 20);
+  network.run_for(2 * kSecond);
+  stream(100, 20);
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  EXPECT_FALSE(to_b->tx.eager->trial);
+  network.run_for(3 * kSecond / 2);
+  stream(10, 1'000'000);
+  EXPECT_FALSE(to_b->tx.eager->trial) << "a second is no longer enough";
+}
+
+TEST_F(EagerWindowTest, many_frames__wait_for_their_receiver_but_complete_at_once) {
+  open_jumbo();
+  stream(100, 20);
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  const auto rndv = sent(Counter::send_rndv), medium = sent(Counter::send_medium_frag);
+  Bytes& out = message(kManyFrames, 7);
+  Request* s = send(*a, to_b, out, 1);
+  EXPECT_EQ(wait(*a, s).status, Status::success) << "its data were copied";
+  std::fill(out.begin(), out.end(), std::byte{0});
+  network.run_for(kMillisecond);
+  EXPECT_EQ(sent(Counter::send_rndv), rndv + 1);
+  EXPECT_EQ(sent(Counter::send_medium_frag), medium);
+  Bytes& in = room(kManyFrames);
+  EXPECT_EQ(wait(*b, receive(*b, in, 1)).status, Status::success);
+  EXPECT_EQ(in, pattern(7, kManyFrames));
+  EXPECT_FALSE((*a)->drained() && to_b->tx.await_notify.front()) << "what was not fetched is owed";
+}
+
+// Without the flag the acknowledgement would come after a millisecond.
+TEST_F(EagerWindowTest, asked_ack__comes_at_once) {
+  open_jumbo();
+  stream(100, 20);
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  Request* r = receive(*b, room(kOneFrame), 1);
+  (void)send(*a, to_b, message(kOneFrame), 1);
+  wait(*b, r);
+  network.run_for(kMillisecond / 5);
+  EXPECT_EQ(to_b->tx.frames_unacked, 0U);
+}
+
+TEST_F(EagerWindowTest, lone_short_message__is_not_delayed) {
+  open_jumbo();
+  stream(400, 3);
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  const TimeNs began = network.now;
+  Request* r = receive(*b, room(8), 1);
+  (void)send(*a, to_b, message(8), 1);
+  wait(*b, r);
+  EXPECT_LT(network.now - began, kMillisecond / 5);
+}
+
+TEST_F(EagerWindowTest, disconnect__forgets_the_window) {
+  open_jumbo();
+  stream(100, 20);
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  (*a)->disconnect(network.now, to_b);
+  EXPECT_EQ(to_b->tx.eager, nullptr);
+  EXPECT_EQ((*a)->state().memory.eager_windows.live(), 0U);
+}
+
+// A receiver that several peers send to must ask for long messages. Until it says that it is alone, only one
+// of them leaves unasked.
+TEST_F(EagerWindowTest, first_contact__only_one_long_message_leaves_unasked) {
+  open_jumbo();
+  to_b->bulk.alone = false;
+  for (std::uint64_t i = 0; i < 4; i++) (void)receive(*b, room(kManyFrames), i);
+  for (std::uint64_t i = 0; i < 4; i++) (void)send(*a, to_b, message(kManyFrames), i);
+  EXPECT_EQ(sent(Counter::eager_deferred), 3U);
+  network.run_for(10 * kMillisecond);
+  EXPECT_TRUE(to_b->bulk.alone) << "the NOTIFYs said so";
+  for (std::uint64_t i = 0; i < 4; i++) (void)receive(*b, room(kManyFrames), i);
+  for (std::uint64_t i = 0; i < 4; i++) (void)send(*a, to_b, message(kManyFrames), i);
+  EXPECT_EQ(sent(Counter::eager_deferred), 3U);
+}
+
+TEST_F(EagerWindowTest, legacy_peer__has_none) {
+  Config config;
+  config.extension = false;
+  open(config, config);
+  stream(100, 20, 1000);
+  EXPECT_EQ(sent(Counter::eager_window), 0U);
+  EXPECT_EQ(sent(Counter::eager_deferred), 0U);
+}
+
+}  // namespace
+}  // namespace omx::protocol::test
