@@ -93,6 +93,7 @@ void Fabric::run_for(TimeNs time) {
 }
 
 void Fabric::transmit_at(TimeNs at, std::uint32_t packet) {
+  delayed_++;
   schedule(at, *this, kTransmit | packet);
 }
 
@@ -116,7 +117,10 @@ void Fabric::transmit(std::uint32_t index) {
 // Sends a frame by the next port on its way.
 void Fabric::on_event(std::uint64_t argument) {
   const auto index = static_cast<std::uint32_t>(argument);
-  if (argument & kTransmit) return transmit(index);
+  if (argument & kTransmit) {
+    delayed_--;
+    return transmit(index);
+  }
   Packet& packet = packets_[index];
   if (packet.hop == packet.path.count) return arrived(index);
   const std::uint32_t port = packet.path.ports[packet.hop++];

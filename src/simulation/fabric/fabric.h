@@ -58,7 +58,8 @@ class Fabric final : public EventTarget, public HostSurroundings, public TcpSurr
     std::uint64_t events = 0;
   };
   Totals totals() const;
-  std::size_t in_flight() const { return packets_.live() - waiting_in_rings(); }
+  // Returns the number of frames that were sent and have neither arrived nor been dropped.
+  std::size_t in_flight() const { return packets_.live() - waiting_in_rings() - delayed_; }
   std::size_t packets_most() const { return packets_.most(); }
   QueueRecord queues(Tier tier);
   void queues_clear();
@@ -99,6 +100,7 @@ class Fabric final : public EventTarget, public HostSurroundings, public TcpSurr
   std::vector<std::unique_ptr<Host>> hosts_;
   std::uint64_t digest_ = 0;
   std::uint64_t connects_ = 0;
+  std::size_t delayed_ = 0;  // frames of transmit_at() that are not sent yet
   bool connect_failed_ = false;
   Totals totals_;
 };
