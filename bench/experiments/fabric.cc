@@ -22,6 +22,11 @@ TimeNs ns(double value, double unit) {
   return static_cast<TimeNs>(value * unit);
 }
 
+void tcp_kind_option(CLI::App& app, TcpKind& kind) {
+  const std::map<std::string, TcpKind> names = {{"cubic", TcpKind::cubic}, {"reno", TcpKind::reno}};
+  app.add_option("--tcp-kind", kind, "cubic or reno")->transform(CLI::CheckedTransformer(names));
+}
+
 // The options of the fabric, which all commands have.
 void fabric_options(CLI::App& app, FabricProgram& o) {
   FabricOptions& f = o.fabric;
@@ -45,6 +50,7 @@ void fabric_options(CLI::App& app, FabricProgram& o) {
       ->check(CLI::Range(0.01, 1000.0))
       ->capture_default_str();
   app.add_option("--delay", o.delay_us, "delay of a link and the forwarding behind it, us")
+      ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   bytes("--queue", f.queue_bytes, "queue of each port of a switch, bytes");
   bytes("--mark", f.mark_bytes, "mark frames that find so many bytes in a queue; 0: none");
@@ -54,8 +60,11 @@ void fabric_options(CLI::App& app, FabricProgram& o) {
       ->capture_default_str();
   app.add_option("--poll-least", o.poll_least_us,
                  "shortest time from a frame's arrival to the host's poll, us")
+      ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  app.add_option("--poll-most", o.poll_most_us, "longest such time, us")->capture_default_str();
+  app.add_option("--poll-most", o.poll_most_us, "longest such time, us")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
   app.add_option("--seed", f.seed, "first seed")->capture_default_str();
   app.add_option("--seeds", o.seeds, "runs, each with the next seed")
       ->check(CLI::PositiveNumber)
@@ -72,21 +81,23 @@ void incast_options(CLI::App& app, FabricProgram& o) {
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
   app.add_option("--messages", i.messages, "messages of each sender, one after the other")
+      ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   app.add_option("--at-once", i.at_once, "messages of a sender under way at once")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--duration", o.duration_ms, "instead of --messages: how long senders begin messages, ms");
+  app.add_option("--duration", o.duration_ms, "instead of --messages: how long senders begin messages, ms")
+      ->check(CLI::Range(0.0, 1e6));
   app.add_option("--tcp", i.tcp_flows, "TCP flows to the same host, each from a host of its own")
       ->capture_default_str();
-  app.add_option("--tcp-kind", i.tcp_kind, "cubic or reno")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, TcpKind>{{"cubic", TcpKind::cubic}, {"reno", TcpKind::reno}}));
-  app.add_option("--tcp-alone", o.alone_ms,
-                 "how long TCP runs before the others start, ms; half of it is measured")
+  tcp_kind_option(app, i.tcp_kind);
+  app.add_option(
+         "--tcp-alone", o.alone_ms,
+         "how long TCP runs before the others start, ms->check(CLI::Range(0.0, 1e6)); half of it is measured")
       ->capture_default_str();
   app.add_option("--ping", o.ping_us,
-                 "one more host sends a message of 8 B so often after the last came, us; 0: none")
+                 "one more host sends a message of 8 B so often after the last came, "
+                 "us->check(CLI::Range(0.0, 1e6)); 0: none")
       ->capture_default_str();
 }
 
@@ -115,11 +126,11 @@ void traffic_options(CLI::App& app, FabricProgram& o) {
   app.add_option("--load", t.load, "bytes sent, relative to the rate of the narrowest tier of links")
       ->check(CLI::Range(0.001, 2.0))
       ->capture_default_str();
-  app.add_option("--duration", o.traffic_ms, "how long messages are sent, ms")->capture_default_str();
+  app.add_option("--duration", o.traffic_ms, "how long messages are sent, ms")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
   app.add_option("--tcp", t.tcp_flows, "TCP flows between random hosts")->capture_default_str();
-  app.add_option("--tcp-kind", t.tcp_kind, "cubic or reno")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, TcpKind>{{"cubic", TcpKind::cubic}, {"reno", TcpKind::reno}}));
+  tcp_kind_option(app, t.tcp_kind);
 }
 
 int traffic(FabricProgram& o) {

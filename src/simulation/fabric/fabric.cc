@@ -2,16 +2,15 @@
 #include "simulation/fabric/fabric.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "base/crc32c.h"
-#include "wire/packets.h"
 
 namespace omx::simulation::fabric {
 
 namespace {
 
 constexpr std::uint64_t kTransmit = 1ULL << 32;
-constexpr std::uint64_t kEthernet = wire::kEthernetHeader + Port::kCableBytes;
 constexpr std::size_t kDigested = 64;  // bytes of each frame: the headers
 constexpr TimeNs kConnectLimit = 60'000 * protocol::kMillisecond;
 constexpr TimeNs kSettle = 10 * protocol::kMillisecond;  // until acknowledgements and probes are through
@@ -29,6 +28,7 @@ Fabric::Fabric(const FabricOptions& options)
       left_(tree_.hosts()),
       sent_(options.message_most),
       received_(options.message_most) {
+  assert(options.poll_least <= options.poll_most);
   PortLimits limits;
   limits.bits_per_second = options_.bits_per_second;
   limits.delay = options_.delay;
@@ -99,6 +99,7 @@ void Fabric::transmit_at(TimeNs at, std::uint32_t packet) {
 
 void Fabric::transmit(std::uint32_t index) {
   Packet& packet = packets_[index];
+  assert(packet.to < tree_.hosts());
   totals_.frames++;
   digest_ = mix(digest_, now());
   digest_ = mix(digest_, packet.length + (std::uint64_t{packet.from} << 32));
@@ -110,7 +111,7 @@ void Fabric::transmit(std::uint32_t index) {
     totals_.engine_frames++;
     digest_ = mix(digest_, crc32c(0, packet.bytes.data(), std::min(packet.bytes.size(), kDigested)));
   }
-  packet.path = tree_.path(packet.from, packet.to, flow ^ options_.seed << 52);
+  packet.path = tree_.path(packet.from, packet.to, flow ^ (options_.seed << 52));
   on_event(index);
 }
 
@@ -132,16 +133,16 @@ void Fabric::on_event(std::uint64_t argument) {
     return;
   }
   packet.marked |= sent.marked;
-  schedule(packet.hop == 1 ? blurred(packet.from, sent.at) : sent.at, *this, index);
+  schedule(packet.hop == 1 ? blurred(packet, sent.at) : sent.at, *this, index);
 }
 
-// Returns a random time for a frame to arrive from a NIC, at most one frame's time late and in order. Without
+// Returns a random time for a frame to arrive from a NIC, late by at most its own time and in order. Without
 // it a sender that keeps pace with a full port would take each place that becomes free, and lock out all
 // others. Hosts are never that regular (Floyd and Jacobson, "On traffic phase effects in packet-switched
 // gateways", 1991, who add the same time).
-TimeNs Fabric::blurred(std::uint32_t host, TimeNs at) {
-  at += random_.below(ports_[host].port().time_of(options_.config.mtu + kEthernet) + 1);
-  return left_[host] = std::max(left_[host], at);
+TimeNs Fabric::blurred(const Packet& packet, TimeNs at) {
+  at += random_.below(ports_[packet.from].port().time_of(packet.length + Port::kCableBytes) + 1);
+  return left_[packet.from] = std::max(left_[packet.from], at);
 }
 
 void Fabric::arrived(std::uint32_t index) {

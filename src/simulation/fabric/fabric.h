@@ -83,7 +83,7 @@ class Fabric final : public EventTarget, public HostSurroundings, public TcpSurr
 
  private:
   void arrived(std::uint32_t packet);
-  TimeNs blurred(std::uint32_t host, TimeNs at);
+  TimeNs blurred(const Packet& packet, TimeNs at);
   std::size_t waiting_in_rings() const;
 
   FabricOptions options_;

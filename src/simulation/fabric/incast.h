@@ -40,8 +40,9 @@ struct IncastResult {
   TimeNs p50 = 0, p99 = 0, most = 0;  // of messages' times from send to receive
   TimeNs ideal = 0;  // time if the port sent only needed frames, without a gap (no TCP, one-shot)
   std::uint64_t frames = 0, data_frames = 0, frames_needed = 0, dropped = 0, tcp_dropped = 0;
-  std::uint64_t deepest = 0, queue_p50 = 0, queue_p99 = 0, marked = 0;  // of the port
-  TcpShare tcp_alone, tcp;  // before the senders start, and beside them
+  std::uint64_t deepest = 0, queue_p50 = 0, queue_p99 = 0,
+                marked = 0;  // of the port; the deepest since the start
+  TcpShare tcp_alone, tcp;   // before the senders start, and beside them
   std::uint64_t tcp_sent = 0, tcp_sent_again = 0, tcp_timeouts = 0;  // beside the senders
   TimeNs ping_p50 = 0, ping_p99 = 0;
   std::uint64_t digest = 0, events = 0;
