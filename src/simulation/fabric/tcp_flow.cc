@@ -12,6 +12,7 @@ constexpr std::uint64_t kReordered = 3;
 constexpr std::uint64_t kTimer = 1, kNicReady = 2;
 // A flow sends no more while so much is in the queue of its NIC, as with TCP Small Queues of Linux.
 constexpr std::uint64_t kNicBytes = 64U << 10;
+constexpr TimeNs kProbeTrips = 2;                               // round trips of silence before a probe
 constexpr TimeNs kTimeoutLeast = 200 * protocol::kMillisecond;  // of Linux
 constexpr TimeNs kTimeoutFirst = 1000 * protocol::kMillisecond;
 constexpr TimeNs kBackoffMost = 64;
@@ -68,13 +69,14 @@ void TcpFlow::acknowledged(const TcpSegment& segment) {
   }
   lost_.erase(lost_.begin(), lost_.lower_bound(first_));
   lost_.erase(segment.segment);
-  losses_find(segment.transmission);
+  // All that was sent before a probe has come before it, or is lost.
+  losses_find(segment.transmission + (segment.transmission == probe_ ? kReordered : 0));
   if (first_ > before) {
     backoff_ = 1;
     if (first_ >= recover_ && full)
       window_.acknowledged(fabric_.now(), static_cast<double>(first_ - before), mean_);
-    due_ = kNever;
   }
+  due_ = probe_ = kNever;
   fill_window();
   timer_set();
 }
@@ -154,10 +156,24 @@ void TcpFlow::timer_set() {
     return;
   }
   const TimeNs wait = mean_ == 0 ? kTimeoutFirst : std::max(mean_ + 4 * deviation_, kTimeoutLeast);
-  if (due_ == kNever) due_ = fabric_.now() + wait * backoff_;
-  if (timer_scheduled_) return;
-  timer_scheduled_ = true;
+  if (due_ == kNever)
+    due_ = fabric_.now() + (probe_ == kNever && mean_ > 0 ? kProbeTrips * mean_ : wait * backoff_);
+  if (due_ >= timer_at_) return;
+  timer_at_ = due_;
   fabric_.schedule(due_, *this, kTimer);
+}
+
+// Sends the last segment that has not come again, so that its acknowledgement shows what was lost before it
+// (RFC 8985, 7).
+void TcpFlow::probe() {
+  std::uint64_t last = segments_.size() - 1;
+  while (last > 0 && segments_[last].fate == Fate::come) last--;
+  if (segments_[last].fate == Fate::under_way) under_way_--;
+  lost_.erase(first_ + last);
+  figures_.sent_again++;
+  probe_ = transmissions_;
+  send(first_ + last);
+  due_ = kNever;
 }
 
 void TcpFlow::on_event(std::uint64_t argument) {
@@ -166,9 +182,11 @@ void TcpFlow::on_event(std::uint64_t argument) {
     fill_window();
     return timer_set();
   }
-  timer_scheduled_ = false;
-  if (!running_) return;
-  if (fabric_.now() >= due_) {
+  if (fabric_.now() >= timer_at_) timer_at_ = kNever;
+  if (!running_ || segments_.empty()) return;
+  if (fabric_.now() >= due_ && probe_ == kNever && mean_ > 0) {
+    probe();
+  } else if (fabric_.now() >= due_) {
     figures_.timeouts++;
     backoff_ = std::min(backoff_ * 2, kBackoffMost);
     for (std::uint64_t i = 0; i < segments_.size(); i++)
@@ -176,7 +194,7 @@ void TcpFlow::on_event(std::uint64_t argument) {
     sendings_.clear();
     recover_ = first_ + segments_.size();
     window_.timed_out();
-    due_ = kNever;
+    due_ = probe_ = kNever;
     fill_window();
   }
   timer_set();

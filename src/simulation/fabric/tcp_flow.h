@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A modelled TCP flow that always has data to send. Both ends are here. Each segment is acknowledged by one
 // frame, which also names that segment (as selective acknowledgement does). A segment is lost when three that
-// were sent after it have come, as on a path that keeps the order, or after the retransmission time-out.
+// were sent after it have come, as on a path that keeps the order, or after the retransmission time-out. Two
+// silent round trips bring a probe before that.
 #pragma once
 
 #include <deque>
@@ -73,6 +74,7 @@ class TcpFlow final : public EventTarget {
   std::uint32_t frame(const TcpSegment& segment, std::uint32_t length, bool back);
   void time(TimeNs sample);
   void timer_set();
+  void probe();
 
   TcpSurroundings& fabric_;
   TcpEnds ends_;
@@ -86,8 +88,10 @@ class TcpFlow final : public EventTarget {
   std::deque<Sending> sendings_;
   std::set<std::uint64_t> lost_;
   TimeNs mean_ = 0, deviation_ = 0, backoff_ = 1;  // of the round trip
-  TimeNs due_ = protocol::kNever;                  // the retransmission time-out
-  bool timer_scheduled_ = false, nic_awaited_ = false;
+  TimeNs due_ = protocol::kNever;                  // the probe, after it the retransmission time-out
+  TimeNs timer_at_ = protocol::kNever;             // the earliest scheduled event
+  std::uint64_t probe_ = protocol::kNever;         // transmission of the probe under way
+  bool nic_awaited_ = false;
   // The receiver.
   std::uint64_t next_ = 0;
   std::set<std::uint64_t> early_;
