@@ -2,6 +2,7 @@
 // Real engines and modelled TCP flows on a simulated fabric with short queues:
 //   omx_fabric incast --senders 16 --size 1M --rate 1 --queue 64K --tcp 1 --duration 500
 //   omx_fabric traffic --hosts 1024 --leaf 32 --oversubscription 4 --workload web-search --load 0.5
+//   omx_fabric peers --hosts 1001
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -129,6 +130,9 @@ void traffic_options(CLI::App& app, FabricProgram& o) {
   app.add_option("--duration", o.traffic_ms, "how long messages are sent, ms")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
+  app.add_option("--patience", o.patience_ms, "how long after that the last message may take, ms")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
   app.add_option("--tcp", t.tcp_flows, "TCP flows between random hosts")->capture_default_str();
   tcp_kind_option(app, t.tcp_kind);
 }
@@ -141,6 +145,7 @@ int traffic(FabricProgram& o) {
   }
   o.traffic.workload = o.workload;
   o.traffic.duration = ns(o.traffic_ms, 1e6);
+  o.traffic.patience = ns(o.patience_ms, 1e6);
   int status = 0;
   for (std::uint64_t seed = o.fabric.seed; seed < o.fabric.seed + o.seeds; seed++) {
     o.traffic.fabric = o.fabric;
@@ -157,6 +162,16 @@ int traffic(FabricProgram& o) {
   return status;
 }
 
+int peers(const FabricProgram& o) {
+  const PeerMemoryResult r = peer_memory_run(o.fabric);
+  if (!r.failure.empty()) {
+    fmt::print(stderr, "omx_fabric: {}\n", r.failure);
+    return 1;
+  }
+  peers_print(o, r);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -170,6 +185,8 @@ int main(int argc, char** argv) {
   CLI::App& run_traffic = *app.add_subcommand("traffic", "messages between all hosts at random times");
   fabric_options(run_traffic, o);
   traffic_options(run_traffic, o);
+  CLI::App& run_peers = *app.add_subcommand("peers", "the memory of idle peers of the first host");
+  fabric_options(run_peers, o);
   CLI11_PARSE(app, argc, argv);
   FabricOptions& f = o.fabric;
   if (o.poll_most_us < o.poll_least_us) {
@@ -181,5 +198,5 @@ int main(int argc, char** argv) {
   f.delay = ns(o.delay_us, 1e3);
   f.poll_least = ns(o.poll_least_us, 1e3);
   f.poll_most = ns(o.poll_most_us, 1e3);
-  return run_incast.parsed() ? incast(o) : traffic(o);
+  return run_incast.parsed() ? incast(o) : run_traffic.parsed() ? traffic(o) : peers(o);
 }

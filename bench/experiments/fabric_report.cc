@@ -158,4 +158,15 @@ void traffic_text(const FabricProgram& o, std::uint64_t seed, TrafficResult& r) 
       r.cost.packets);
 }
 
+void peers_print(const FabricProgram& o, const PeerMemoryResult& r) {
+  const char* format =
+      o.json ? "{{\"experiment\":\"peers\",\"object\":{},\"known\":{},\"peers\":{},\"connected\":{:.1f},"
+               "\"small\":{:.1f},\"large\":{:.1f}}}\n"
+             : "an object has {} bytes; the first host has {} peers before it talks, {} after that\n"
+               "bytes for each idle peer, with tables: connected {:.1f}, after 8 B both ways {:.1f}, "
+               "after 256 KiB both ways {:.1f}\n";
+  fmt::print(fmt::runtime(format), r.object, r.known, r.connected.peers, r.connected.bytes, r.small.bytes,
+             r.large.bytes);
+}
+
 }  // namespace omx::bench

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "simulation/fabric/message_sizes.h"
+#include "simulation/fabric/peer_memory.h"
 
 namespace omx::simulation::fabric {
 namespace {
@@ -149,6 +150,19 @@ TEST(fabric_ideal, links_of_a_leaf__are_shared) {
   const auto sending = static_cast<double>(wire_bytes(1500, 1'000'000)) * 0.8;
   EXPECT_NEAR(static_cast<double>(times[1] - times[0]), 0, 10);
   EXPECT_NEAR(static_cast<double>(times[3] - times[0]), sending, 10);
+}
+
+TEST(fabric_peers, only_those_talked_to_cost_memory) {
+  FabricOptions options;
+  options.tree.hosts = 65;
+  const PeerMemoryResult r = peer_memory_run(options);
+  EXPECT_EQ(r.failure, "");
+  EXPECT_EQ(r.known, 0U);
+  EXPECT_EQ(r.connected.peers, 64U);
+  EXPECT_EQ(r.large.peers, 64U);
+  EXPECT_GE(r.connected.bytes, static_cast<double>(r.object));
+  EXPECT_GE(r.large.bytes, r.small.bytes);
+  EXPECT_LT(r.large.bytes, 4096) << "an idle peer keeps no buffers";
 }
 
 TEST(fabric_slowdown, buckets) {
