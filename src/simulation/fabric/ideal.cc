@@ -2,6 +2,7 @@
 #include "simulation/fabric/ideal.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "simulation/engine/port.h"
@@ -21,8 +22,13 @@ double bytes_per_ns(const FabricOptions& options) {
 // A message that is being served.
 struct Served {
   std::size_t message = 0;
-  double left = 0, rate = 0;               // bytes, and bytes per ns
-  std::vector<std::uint32_t> resources{};  // that it uses
+  double left = 0, rate = 0;                 // bytes, and bytes per ns
+  std::array<std::uint32_t, 6> resources{};  // that it uses
+  std::uint8_t used = 0;                     // of them
+
+  bool before(const Served& other) const {
+    return left != other.left ? left < other.left : message < other.message;
+  }
 };
 
 class Fluid {
@@ -32,34 +38,34 @@ class Fluid {
     rates_.assign(std::size_t{2} * tree.hosts(), rate_);
     rates_.insert(rates_.end(), std::size_t{2} * tree.leaves(), leaf);
     rates_.insert(rates_.end(), std::size_t{2} * tree.pods(), pod);
+    free_ = rates_;
   }
 
   void add(std::size_t index, const Message& message, double bytes) {
-    Served served{index, bytes, 0, {}};
+    Served served{index, bytes};
     const std::uint32_t leaves = 2 * tree_.hosts(), pods = leaves + 2 * tree_.leaves();
     const auto use = [&](std::uint32_t first, std::uint32_t from, std::uint32_t to) {
-      served.resources.push_back(first + 2 * from);
-      served.resources.push_back(first + 2 * to + 1);
+      served.resources[served.used++] = first + 2 * from;
+      served.resources[served.used++] = first + 2 * to + 1;
     };
     use(0, message.from, message.to);
     if (tree_.leaf_of(message.from) != tree_.leaf_of(message.to))
       use(leaves, tree_.leaf_of(message.from), tree_.leaf_of(message.to));
     if (tree_.pod_of(message.from) != tree_.pod_of(message.to))
       use(pods, tree_.pod_of(message.from), tree_.pod_of(message.to));
-    served_.push_back(std::move(served));
+    served_.push_back(served);
   }
   // Gives each message what those with less left leave it.
   void rates_set() {
-    std::sort(served_.begin(), served_.end(), [](const Served& a, const Served& b) {
-      return a.left != b.left ? a.left < b.left : a.message < b.message;
-    });
-    std::vector<double> free = rates_;
+    sort();
     for (Served& served : served_) {
       served.rate = rate_;
-      for (const std::uint32_t resource : served.resources)
-        served.rate = std::min(served.rate, free[resource]);
-      for (const std::uint32_t resource : served.resources) free[resource] -= served.rate;
+      for (std::uint8_t i = 0; i < served.used; i++)
+        served.rate = std::min(served.rate, free_[served.resources[i]]);
+      for (std::uint8_t i = 0; i < served.used; i++) free_[served.resources[i]] -= served.rate;
     }
+    for (const Served& served : served_)
+      for (std::uint8_t i = 0; i < served.used; i++) free_[served.resources[i]] = rates_[served.resources[i]];
   }
   // Returns the time until the next message is done; infinity if none is served.
   double next_done() const {
@@ -79,9 +85,19 @@ class Fluid {
   }
 
  private:
+  // Sorts by insertion, because the order has hardly changed since the last time.
+  void sort() {
+    for (std::size_t i = 1; i < served_.size(); i++) {
+      const Served moved = served_[i];
+      std::size_t at = i;
+      for (; at > 0 && moved.before(served_[at - 1]); at--) served_[at] = served_[at - 1];
+      served_[at] = moved;
+    }
+  }
+
   const Tree& tree_;
   double rate_;
-  std::vector<double> rates_;
+  std::vector<double> rates_, free_;  // of each resource; what is left of it while rates are set
   std::vector<Served> served_;
 };
 
