@@ -18,7 +18,6 @@ class TcpWindow {
   explicit TcpWindow(TcpKind kind) : kind_(kind) {}
 
   std::uint32_t segments() const { return static_cast<std::uint32_t>(window_); }
-  double threshold() const { return threshold_; }
 
   void acknowledged(TimeNs now, double segments, TimeNs round_trip) {
     if (window_ < threshold_) {
