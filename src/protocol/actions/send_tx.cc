@@ -10,6 +10,7 @@
 #include "protocol/state/bulk_trust.h"
 #include "protocol/state/eager_window.h"
 #include "protocol/state/history_note.h"
+#include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/resend_time.h"
 #include "protocol/state/state.h"
@@ -41,12 +42,22 @@ void send_transmit(State& s, Request& r) {
   }
 }
 
+namespace {
+
+// Returns whether a message is sent again because the network lost it. A silent receiver may just not have read
+// it yet. A loss by the bulk path may at first be the path's own fault.
+bool shows_congestion(const Request& r, Counter why) {
+  if (r.tx.by_bulk && r.resends == 0) return false;
+  return why == Counter::resend_sack ||
+         (why == Counter::resend_timeout && r.peer->liveness.last_heard > r.last_sent);
+}
+
+}  // namespace
+
 void send_retransmit(State& s, Request& r, Counter why) {
   assert(r.phase == Phase::unacked);
   if (r.tx.lost && r.resends == 0) r.peer->tx.trip.lost();
-  // The last message may only not have been read yet. What the bulk path loses at first may be its own fault.
-  const bool congestion = why != Counter::resend_tail && (!r.tx.by_bulk || r.resends > 0);
-  if (congestion) eager_lost(s, *r.peer, r);
+  if (shows_congestion(r, why)) eager_lost(s, *r.peer, r);
   if (r.resends < 0xFFFF) r.resends++;
   r.tx.lost = false;
   if (peer_reads_later(s, *r.peer)) {
