@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "protocol/types.h"
+#include "wire/packets.h"
 
 namespace omx::protocol {
 
@@ -29,6 +30,18 @@ struct PeerRow {
   std::uint64_t messages_sent = 0, bytes_sent = 0, messages_received = 0, bytes_received = 0;
   std::uint64_t resends = 0;
   TimeNs last_heard = 0;
+  TimeNs round_trip = 0;          // smoothed; 0: not known
+  TimeNs round_trip_least = 0;    // 0: not known
+  std::uint32_t window = 0;       // bytes of messages that may be on their way unasked; 0: not bounded
+  bool window_contended = false;  // others fill the queue on the way
+};
+
+// The large messages that an endpoint asks for by one of its boards (docs/explanation/congestion.md).
+struct PullRow {
+  std::uint32_t window = 0;     // bytes that may be on their way
+  std::uint64_t in_flight = 0;  // bytes that are
+  bool contended = false;
+  TimeNs round_trip = 0, round_trip_least = 0;  // 0: not known
 };
 
 struct PendingRow {
@@ -57,6 +70,8 @@ struct Snapshot {
   std::uint64_t posted = 0, unexpected = 0, done = 0, buffered_sends = 0, requests = 0;
   std::uint64_t unexpected_bytes = 0;
   std::uint32_t pulls_running = 0, pulls_waiting = 0;
+  std::array<PullRow, wire::kRailsMost> pull{};
+  std::uint32_t pull_rows = 0;
   std::uint32_t peers = 0;
   // Rows of peers: first those with something pending, then those heard last. Rows of pending requests: first
   // sends, then receives and unexpected messages.

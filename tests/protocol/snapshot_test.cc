@@ -116,6 +116,29 @@ TEST_F(SnapshotTest, who_is_owed_something_comes_first) {
   EXPECT_EQ(s.peer[1].unacked, 0U);
 }
 
+TEST_F(SnapshotTest, congestion__windows_and_round_trips) {
+  open();
+  exchange(*a, to_b, *b, 200'000);
+  const PullRow pull = look(*b).pull[0];
+  EXPECT_EQ(look(*b).pull_rows, 1U);
+  EXPECT_EQ(pull.in_flight, 0U);
+  EXPECT_GE(pull.window, 16U * 1024);
+  EXPECT_GT(pull.round_trip, 0U);
+  EXPECT_GT(pull.round_trip_least, 0U);
+  EXPECT_FALSE(pull.contended);
+  EXPECT_EQ(look(*a).peer[0].window, 0U) << "nothing was lost";
+  EXPECT_GT(look(*a).peer[0].round_trip, 0U);
+  network.faults.drop = [n = 0](const Bytes& f) mutable {
+    return type_of(f) == wire::PacketType::small && ++n % 10 == 0;
+  };
+  for (std::uint64_t i = 0; i < 50; i++) {
+    (void)receive(*b, room(100), 1000 + i);
+    (void)send(*a, to_b, message(100), 1000 + i);
+  }
+  network.run_for(kSecond);
+  EXPECT_GT(look(*a).peer[0].window, 0U);
+}
+
 TEST_F(SnapshotTest, history) {
   History at_a, at_b;
   Config config_a, config_b;

@@ -106,6 +106,22 @@ std::vector<protocol::Event> events_of(const EndpointView& view, unsigned most) 
   return events;
 }
 
+std::string microseconds(TimeNs time) {
+  return fmt::format("{:.1f}", static_cast<double>(time) / 1e3);
+}
+
+void pulls_print(Out out, const protocol::Snapshot& s) {
+  for (std::uint32_t i = 0; i < s.pull_rows; i++) {
+    const protocol::PullRow& p = s.pull[i];
+    if (p.round_trip == 0) continue;
+    fmt::format_to(
+        out, "  large messages{}: {} bytes asked for of {} allowed; an answer takes {} us, at least {}{}\n",
+        s.pull_rows > 1 ? fmt::format(" by board {}", i) : "", p.in_flight, p.window,
+        microseconds(p.round_trip), microseconds(p.round_trip_least),
+        p.contended ? "; others fill a queue" : "");
+  }
+}
+
 void peers_print(Out out, const EndpointView& view, runtime::PeerTable& names) {
   const protocol::Snapshot& s = view.snapshot();
   fmt::format_to(out, "Peers: {}{}\n", s.peer_rows,
@@ -116,7 +132,13 @@ void peers_print(Out out, const EndpointView& view, runtime::PeerTable& names) {
     fmt::format_to(out, "    sent {} messages, {} bytes, {} again; received {} messages, {} bytes",
                    p.messages_sent, p.bytes_sent, p.resends, p.messages_received, p.bytes_received);
     if (p.last_heard) fmt::format_to(out, "; heard {} ago", age_text(since(view.taken, p.last_heard)));
+    if (p.round_trip)
+      fmt::format_to(out, "; round trip {} us, at least {}", microseconds(p.round_trip),
+                     microseconds(p.round_trip_least));
     fmt::format_to(out, "\n");
+    if (p.window)
+      fmt::format_to(out, "    congested: at most {} bytes of short and medium messages on their way{}\n",
+                     p.window, p.window_contended ? ", beside others that fill a queue" : "");
     if (p.queued + p.unacked + p.unfinished + p.connecting + p.pulls + p.unexpected_bytes == 0) continue;
     fmt::format_to(
         out,
@@ -195,6 +217,7 @@ void endpoint_print(Out out, const EndpointView& view, runtime::PeerTable& names
         "{}, sends complete but not acknowledged {}, large messages being fetched {}, waiting for that {}\n",
         s.posted, s.unexpected, s.unexpected_bytes, s.done, s.buffered_sends, s.pulls_running,
         s.pulls_waiting);
+    pulls_print(out, s);
     peers_print(out, view, names);
     pending_print(out, view, names);
   }
@@ -238,6 +261,22 @@ void endpoint_json(JsonWriter& json, const EndpointView& view, runtime::PeerTabl
         json.field("messages_received", p.messages_received);
         json.field("bytes_received", p.bytes_received);
         json.field("resends", p.resends);
+        json.field("round_trip_ns", p.round_trip);
+        json.field("round_trip_least_ns", p.round_trip_least);
+        json.field("window_bytes", p.window);
+        json.field("contended", p.window_contended);
+      });
+    }
+  });
+  json.array("pull_windows", [&] {
+    for (std::uint32_t i = 0; i < s.pull_rows; i++) {
+      const protocol::PullRow& p = s.pull[i];
+      json.object([&] {
+        json.field("window_bytes", p.window);
+        json.field("in_flight_bytes", p.in_flight);
+        json.field("contended", p.contended);
+        json.field("round_trip_ns", p.round_trip);
+        json.field("round_trip_least_ns", p.round_trip_least);
       });
     }
   });

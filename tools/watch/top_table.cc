@@ -166,18 +166,21 @@ std::string top_text(const std::vector<EndpointView>& now, const std::vector<End
   }
   if (peers.empty() || most == 0) return text;
 
-  fmt::format_to(out, "\n{:>5} {:>3} {:<30} {:>7} {:>7} {:>7} {:>7} {:>6} {:>7} {:>7} {:>8}\n", "BOARD", "EP",
-                 "PEER", "MSG/s>", "<MSG/s", "B/s>", "<B/s", "AGAIN", "PENDING", "UNEXP", "HEARD");
+  fmt::format_to(out, "\n{:>5} {:>3} {:<30} {:>7} {:>7} {:>7} {:>7} {:>6} {:>7} {:>7} {:>7} {:>7} {:>8}\n",
+                 "BOARD", "EP", "PEER", "MSG/s>", "<MSG/s", "B/s>", "<B/s", "AGAIN", "PENDING", "UNEXP",
+                 "RTT us", "WINDOW", "HEARD");
   const std::size_t shown = std::min(most, peers.size());
   for (std::size_t i = 0; i < shown; i++) {
     const PeerLine& line = peers[i];
     const protocol::TimeNs taken = line.view->taken, heard = line.peer->last_heard;
-    fmt::format_to(out, "{:>5} {:>3} {:<30.30} {:>7} {:>7} {:>7} {:>7} {:>6} {:>7} {:>7} {:>8}\n",
+    fmt::format_to(out, "{:>5} {:>3} {:<30.30} {:>7} {:>7} {:>7} {:>7} {:>6} {:>7} {:>7} {:>7} {:>7} {:>8}\n",
                    line.view->board.number, line.view->endpoint.id,
                    peer_text(names, line.peer->nic, line.peer->endpoint), short_text(line.load.messages_out),
                    short_text(line.load.messages_in), short_text(line.load.bytes_out),
                    short_text(line.load.bytes_in), short_text(line.load.resent), line.pending,
                    short_text(static_cast<double>(line.peer->unexpected_bytes)),
+                   line.peer->round_trip ? short_text(static_cast<double>(line.peer->round_trip) / 1e3) : "-",
+                   line.peer->window ? short_text(line.peer->window) : "-",
                    heard && heard <= taken ? age_text(taken - heard) : "-");
   }
   if (shown < peers.size()) fmt::format_to(out, "and {} more peers (--peers)\n", peers.size() - shown);

@@ -44,8 +44,8 @@ void send_transmit(State& s, Request& r) {
 
 namespace {
 
-// Returns whether a message is sent again because the network lost it. A silent receiver may just not have read
-// it yet. A loss by the bulk path may at first be the path's own fault.
+// Returns whether a message is sent again because the network lost it. A silent receiver may just not have
+// read it yet. A loss by the bulk path may at first be the path's own fault.
 bool shows_congestion(const Request& r, Counter why) {
   if (r.tx.by_bulk && r.resends == 0) return false;
   return why == Counter::resend_sack ||

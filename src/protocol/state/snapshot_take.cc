@@ -7,9 +7,12 @@
 
 #include "base/list.h"
 #include "protocol/snapshot.h"
+#include "protocol/state/eager_window.h"
 #include "protocol/state/matching.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
+#include "protocol/state/pull_ports.h"
+#include "protocol/state/pull_window.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
 #include "protocol/types.h"
@@ -57,7 +60,20 @@ PeerRow row_of(Peer& p) {
   row.bytes_received = p.figures.bytes_received;
   row.resends = p.figures.resends;
   row.last_heard = p.liveness.last_heard;
+  row.round_trip = p.tx.trip.smoothed();
+  row.round_trip_least = p.tx.trip.least();
+  if (const EagerWindow* const w = p.tx.eager) {
+    row.window = w->window.bytes();
+    row.window_contended = w->window.contended();
+  }
   return row;
+}
+
+PullRow pull_row_of(State& s, unsigned rail) {
+  const PullPort& port = s.pulling.port(rail);
+  const CongestionWindow& window = s.pulling.window(rail);
+  const TimeNs least = std::min(port.rtt_least, port.rtt_least_before);
+  return {pull_allowed(s, rail), port.in_flight, window.contended(), port.rtt, least == kNever ? 0 : least};
 }
 
 // The first items of many, in an order.
@@ -171,6 +187,8 @@ void snapshot_take(State& s, Snapshot& out) {
   out.unexpected_bytes = s.buffers_held();
   out.pulls_running = length_of(s.transfers.pull_list) + length_of(s.transfers.pull_sharing);
   out.pulls_waiting = length_of(s.transfers.pull_waiting);
+  out.pull_rows = std::max<unsigned>(s.config.rails.count, 1);
+  for (unsigned rail = 0; rail < out.pull_rows; rail++) out.pull[rail] = pull_row_of(s, rail);
   out.peers = static_cast<std::uint32_t>(s.peers.by_index.size());
   out.pending_rows = 0;
   out.pending_cut = false;
