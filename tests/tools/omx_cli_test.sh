@@ -55,6 +55,7 @@ test_plain() {
   expect 2 '--compare' "$omx" perf host --compare one two
   expect 1 'cannot read /nonexistent: No such file' "$omx" perf --compare /nonexistent /nonexistent
   expect 1 '/dev/null is no JSON document' "$omx" perf --compare /dev/null /dev/null
+  expect 1 'cannot read /proc: Is a directory' "$omx" perf --compare /proc /proc
   local sizes
   for sizes in x "8,," "," 8:4 1Q 4G -1 1:2:3 9999999999999999999999; do
     expect 2 'list of sizes|required' "$omx" perf host "--sizes=$sizes"

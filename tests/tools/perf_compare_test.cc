@@ -124,6 +124,18 @@ TEST(comparison, names_other_settings_and_refuses_other_tests) {
   EXPECT_THAT(refused.error().message, HasSubstr("pingpong, the second of rate"));
 }
 
+// A file may come from someone else.
+TEST(comparison, shows_no_control_characters_of_a_file) {
+  const PerfResults before =
+      results("pingpong", row(8, "median_us", 2), R"(, "pattern": "\u001b[2Ja long name")");
+  const auto lines = results_compare(before, results("pingpong", row(8, "median_us", 2)));
+  ASSERT_TRUE(lines);
+  EXPECT_THAT((*lines)[1], HasSubstr("pattern ?[2Ja long name"));
+  const auto refused = results_compare(before, results("\\u001b[2J", row(8, "mb_per_s", 1)));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("the second of ?[2J"));
+}
+
 TEST(json, reads_every_kind) {
   const auto read =
       json_read(R"( {"a": [1, -2.5e1, true, false, null, {}, []], "b": "x\"\\\u0041\u00e4\n"} )");

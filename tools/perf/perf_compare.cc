@@ -8,10 +8,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <optional>
 
+#include "base/text.h"
 #include "tools/command.h"
 #include "tools/perf/perf_json_read.h"
 
@@ -50,16 +53,20 @@ std::string field_text(const JsonValue& document, const char* key) {
     return fmt::format("{}{}", truth->truth ? "" : "not ", key);
   if (const JsonValue* number = document.at(key, Kind::number))
     return fmt::format("{} {:g}", key, number->number);
-  if (const JsonValue* text = document.at(key, Kind::text)) return fmt::format("{} {}", key, text->text);
+  if (const JsonValue* text = document.at(key, Kind::text))
+    return fmt::format("{} {}", key, shown(text->text));
   return fmt::format("{} not told", key);
 }
 
 Result<PerfResults> results_load(const std::string& file) {
+  const std::string name = shown(file, kPathShown);
   std::ifstream stream(file);
-  if (!stream) return fail(MX_FAILURE, fmt::format("cannot read {}: {}", file, std::strerror(errno)));
+  std::error_code error;
+  if (!stream || std::filesystem::is_directory(file, error))  // reading a folder would throw
+    return fail(MX_FAILURE, fmt::format("cannot read {}: {}", name, std::strerror(stream ? EISDIR : errno)));
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   auto results = results_read(text);
-  if (!results) return fail(MX_FAILURE, fmt::format("{} {}", file, results.error().message));
+  if (!results) return fail(MX_FAILURE, fmt::format("{} {}", name, results.error().message));
   return results;
 }
 
@@ -68,7 +75,7 @@ Result<PerfResults> results_load(const std::string& file) {
 PerfSpread spread_of(std::vector<double>& figures) {
   std::sort(figures.begin(), figures.end());
   const std::size_t count = figures.size();
-  const double median = (figures[(count - 1) / 2] + figures[count / 2]) / 2;
+  const double median = std::midpoint(figures[(count - 1) / 2], figures[count / 2]);
   return {count, figures.front(), median, figures.back()};
 }
 
@@ -96,7 +103,7 @@ Result<PerfResults> results_read(std::string_view text) {
   const JsonValue* rows = document->at("results", Kind::array);
   if (!test || !rows) return fail(MX_FAILURE, "is no result of omx perf: write one with --output FILE");
   PerfResults results;
-  results.test = test->text;
+  results.test = shown(test->text);
   results.figure = figure_of(results.test);
   std::vector<std::string> settings;
   for (const char* key : {"pattern", "threads", "blocking", "synchronous", "verified"})
