@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <limits>
 
 #include "base/text.h"
 #include "base/text_file.h"
@@ -16,16 +17,23 @@ namespace omx::tools {
 namespace {
 
 constexpr int kMxFailure = 2;
+constexpr std::size_t kNameMost = 253;  // of the domain name system
 
 tl::unexpected<Failure> refused(std::string_view word, std::string_view why) {
   return fail(kMxFailure,
               fmt::format("--hosts: \"{}\" {}; give h1,h2 or h[1-16] or a file", shown(word), why));
 }
 
+tl::unexpected<Failure> too_many() {
+  return fail(kMxFailure, fmt::format("--hosts: more than {} hosts; give fewer", kHostsMost));
+}
+
 bool is_name(std::string_view word) {
-  return !word.empty() && word[0] != '-' && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return std::isalnum(c) || std::string_view("-_.:@%").find(static_cast<char>(c)) != std::string_view::npos;
-  });
+  return !word.empty() && word.size() <= kNameMost && word[0] != '-' &&
+         std::all_of(word.begin(), word.end(), [](unsigned char c) {
+           return std::isalnum(c) ||
+                  std::string_view("-_.:@%").find(static_cast<char>(c)) != std::string_view::npos;
+         });
 }
 
 bool number_read(std::string_view text, unsigned& number) {
@@ -38,6 +46,7 @@ Result<void> word_add(std::string_view word, std::vector<std::string>& hosts) {
   const std::size_t open = word.find('['), close = word.find(']');
   if (open == std::string_view::npos) {
     if (!is_name(word)) return refused(word, "is not the name of a host");
+    if (hosts.size() == kHostsMost) return too_many();
     hosts.emplace_back(word);
     return {};
   }
@@ -46,11 +55,13 @@ Result<void> word_add(std::string_view word, std::vector<std::string>& hosts) {
     const std::string_view first = range.substr(0, range.find('-'));
     const std::string_view last = first.size() == range.size() ? first : range.substr(first.size() + 1);
     unsigned from = 0, to = 0;
-    if (!number_read(first, from) || !number_read(last, to) || from > to || to - from >= kHostsMost)
+    if (!number_read(first, from) || !number_read(last, to) || from > to || to - from >= kHostsMost ||
+        to == std::numeric_limits<unsigned>::max())
       return refused(word, "has a range that cannot be counted");
     for (unsigned n = from; n <= to; n++) {
       auto name = fmt::format("{}{:0{}}{}", word.substr(0, open), n, first.size(), word.substr(close + 1));
       if (!is_name(name)) return refused(name, "is not the name of a host");
+      if (hosts.size() == kHostsMost) return too_many();
       hosts.push_back(std::move(name));
     }
   }
@@ -120,7 +131,6 @@ Result<std::vector<std::string>> host_list(const std::string& text) {
   if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
     return refused(*twice, "is given twice");
   if (hosts.size() < 2) return refused(text, "names fewer than two hosts");
-  if (hosts.size() > kHostsMost) return refused(text, fmt::format("names more than {} hosts", kHostsMost));
   return hosts;
 }
 

@@ -188,6 +188,7 @@ constexpr Entry kEntries[] = {
      "--links: names no link; give some of raw,udp,xdp\n"
      "--hosts: \"{}\" {}; give h1,h2 or h[1-16] or a file\n"
      "--hosts: {}: {}; give a file with a host in each line\n"
+     "--hosts: more than {} hosts; give fewer\n"
      "--job: no launcher started this process; start it as mpirun -n N omx check --job, or use --hosts\n"
      "--job: the launcher does not say which job this is; use --hosts\n"
      "--meet: {} cannot be made: {}; name another folder that all hosts share\n"

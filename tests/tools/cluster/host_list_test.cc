@@ -34,6 +34,8 @@ TEST(host_list, refuses_with_a_sentence) {
                                                        {"h[2-1],x", "range"},
                                                        {"h[a],x", "range"},
                                                        {"h[1-99999],x", "range"},
+                                                       {"h[4294967295],x", "range"},
+                                                       {"h[1-4096],x", "more than 4096"},
                                                        {"/nowhere/hosts", "No such file"},
                                                        {"h[1-2],h$(x)", "not the name"}};
   for (const auto& [text, why] : cases) {
@@ -41,6 +43,12 @@ TEST(host_list, refuses_with_a_sentence) {
     ASSERT_FALSE(hosts) << text;
     EXPECT_THAT(hosts.error().message, HasSubstr(why));
   }
+}
+
+TEST(host_list, refuses_a_name_that_no_host_can_have) {
+  const auto hosts = host_list("h[" + std::string(300, '0') + "1-2],x");
+  ASSERT_FALSE(hosts);
+  EXPECT_THAT(hosts.error().message, HasSubstr("not the name"));
 }
 
 TEST(host_list, reads_the_files_of_mpi) {
