@@ -76,6 +76,7 @@ int check_job_run(const std::string& meet, const CheckHostsOptions& options) {
     cluster.hosts.push_back(std::move(host));
     ranks.push_back(rank);
   }
+  if (cluster.hosts.size() < 2) return stop("--job: all ranks are on one host; start one on each host");
   names_set_apart(cluster.hosts, ranks);
   return check_cluster(std::move(cluster), options);
 }

@@ -135,8 +135,11 @@ void clocks_add(const Cluster& cluster, const Limits& limits, std::vector<Cluste
   }
 }
 
-// A link that some hosts have and others lack.
+// A link that some hosts have and others lack. A link that no host has is worth a note, unless there is no
+// other.
 void links_add(const Cluster& cluster, std::vector<ClusterFinding>& findings) {
+  const bool any = std::any_of(cluster.hosts.begin(), cluster.hosts.end(),
+                               [](const Host& host) { return !host.links.empty(); });
   for (const std::string& link : cluster.links) {
     Hosts open;
     std::map<std::string, Hosts> closed;
@@ -147,7 +150,7 @@ void links_add(const Cluster& cluster, std::vector<ClusterFinding>& findings) {
     }
     for (const auto& [why, hosts] : closed) {
       findings.push_back(
-          {open.empty() ? Trouble::note : Trouble::link, hosts,
+          {any && open.empty() ? Trouble::note : Trouble::link, hosts,
            fmt::format("{}: {} cannot be used: {}", hosts_text(cluster, hosts), link_text(link), why),
            static_cast<double>(hosts.size())});
     }

@@ -191,6 +191,8 @@ constexpr Entry kEntries[] = {
      "--hosts: more than {} hosts; give fewer\n"
      "--job: no launcher started this process; start it as mpirun -n N omx check --job, or use --hosts\n"
      "--job: the launcher does not say which job this is; use --hosts\n"
+     "--job: the job has one rank; start one on each host\n"
+     "--job: all ranks are on one host; start one on each host\n"
      "--meet: {} cannot be made: {}; name another folder that all hosts share\n"
      "--meet: rank 0 is not seen in {}; name a folder that all hosts share\n"},
     {919, "omx check cannot measure a link", "An agent was asked for a link or a board that it cannot use.",

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """check_hosts_test.py CASE OMX: tests `omx check --hosts` and `--job` on hosts of the lab."""
+import contextlib
 import json
 import os
 import pathlib
@@ -150,8 +151,9 @@ def pairs(omx, folder):
         expect("a sample of one partner", len(report["paths"]) == 2, report["paths"])
         expect("all frames", all(p["sent"] >= 100 and p["received"] == p["sent"] for p in report["paths"]), report["paths"])
         expect("the largest frames", all(p["frame_bytes"] == 1514 for p in report["paths"]), report["paths"])
-        report = json.loads(check(omx, *cluster("h1,h2,h3", launch), "--links", "xdp", "--frames", "1000", "--json",
+        report = json.loads(check(omx, *cluster("h1,h2,h3", launch), "--links", "raw,xdp", "--frames", "1000", "--json",
                                   status=FIT))
+        report["paths"] = [path for path in report["paths"] if path["link"] == "xdp"]
         if report["paths"]:
             expect("all frames by AF_XDP", all(p["reached"] and p["received"] == p["sent"] for p in report["paths"]), report["paths"])
         else:
@@ -198,12 +200,74 @@ def job(omx, folder):
             expect("all paths between three hosts", len(report["paths"]) == 6, report["paths"])
             expect("hosts have their names", [h["host"] for h in report["hosts"]] == ["h1", "h2", "h3"], report["hosts"])
             expect("nothing is left", os.listdir(folder) == [], os.listdir(folder))
+        done = lab.do("exec", "h1", "--", "mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", omx, "check", "--job", "--meet", folder)
+        expect("two ranks of one host measure nothing", done.returncode == NOT_CHECKED and "all ranks are on one host" in done.stderr,
+               done.stdout[-3000:] + done.stderr)
+        expect("nothing is left of them", os.listdir(folder) == [], os.listdir(folder))
     rank = {"PATH": os.environ["PATH"], "PMI_RANK": "1", "PMI_SIZE": "2", "PMI_JOBID": "none"}
     text = check(omx, "--job", "--meet", folder, "--limit", "1", status=NOT_CHECKED, environment=rank)
     expect("a rank without rank 0", "rank 0 is not seen" in text, text)
     # Rank 0 does not wait longer than the limit, and says which rank is missing.
     text = check(omx, "--job", "--meet", folder, "--limit", "1", status=NOT_FIT, environment={**rank, "PMI_RANK": "0"})
     expect("rank 0 alone", "rank 1 could not be examined: it does not come to the meeting" in " ".join(text.split()), text)
+
+
+SSHD = """\
+mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd || exit 1
+exec /usr/sbin/sshd -D -e -f /dev/null -h {0}/host_key -o AuthorizedKeysFile={0}/key.pub -o StrictModes=no -o UsePAM=no -o PidFile=none
+"""
+# The default command is `ssh` as it is found. This one has the settings that a user has in ~/.ssh.
+SSH = """\
+#!/bin/sh
+exec /usr/bin/ssh -F none -i {0}/key -o IdentitiesOnly=yes -o IdentityAgent=none -o GlobalKnownHostsFile=none -o UserKnownHostsFile={0}/known "$@"
+"""
+
+
+def ssh_files(folder):
+    """Writes keys and a table of known hosts, which h4 is not in."""
+    for name in ("key", "host_key"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{folder}/{name}"], check=True)
+    key = " ".join(pathlib.Path(folder, "host_key.pub").read_text().split()[:2])
+    pathlib.Path(folder, "known").write_text("".join(f"h{n} {key}\n" for n in range(1, 4)))
+    pathlib.Path(folder, "ssh").write_text(SSH.format(folder))
+    pathlib.Path(folder, "ssh").chmod(0o755)
+
+
+def ssh(omx, folder):
+    """The default command, `ssh`, starts agents by real servers. What ssh or the shell there says is the reason of a finding."""
+    for program in ("/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"):
+        if not os.path.exists(program):
+            print(f"{program} is missing: apt-get install openssh-client openssh-server")
+            sys.exit(UNABLE)
+    if os.geteuid():
+        print("sshd lets users of a lab in as root only")
+        sys.exit(UNABLE)
+    ssh_files(folder)
+    with Lab("--hosts", "4", "--mtu", "9000") as lab, contextlib.ExitStack() as servers:
+        for host in ("h2", "h3", "h4"):
+            with open(f"{folder}/{host}.log", "wb") as log:
+                server = subprocess.Popen([LAB, "exec", "--name", lab.name, host, "--", "unshare", "--mount", "sh", "-c", SSHD.format(folder)],
+                                          stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            servers.callback(server.wait)
+            servers.callback(server.terminate)
+            expect(f"a server listens on {host}", until(lambda host=host: ":22 " in lab.do("exec", host, "--", "ss", "-ltn").stdout),
+                   pathlib.Path(folder, f"{host}.log").read_text())
+
+        def by_ssh(*options, status):
+            done = lab.do("exec", "h1", "--", "env", f"PATH={folder}:{os.environ['PATH']}", omx, "check", "--deviations", "0", "--frames", "1000",
+                          "--json", *options)
+            expect(f"{options}: status {status}", done.returncode == status, f"status {done.returncode}\n{done.stdout[-4000:]}{done.stderr}")
+            return json.loads(done.stdout)
+
+        report = by_ssh("--hosts", "h[2-3]", status=FIT)
+        expect("all paths of two hosts by two links", len(report["paths"]) == 4, report["paths"])
+        expect("facts of each host", [h["facts"]["name"] for h in report["hosts"]] == ["h2", "h3"], report["hosts"])
+        report = by_ssh("--hosts", "h[1-4]", "--limit", "20", status=NOT_FIT)
+        finding(report, "no answer", ["h1"], "agent ended .*Connection refused")
+        finding(report, "no answer", ["h4"], "agent ended .*Host key verification failed")
+        report = by_ssh("--hosts", "h[2-3]", "--program", "/nowhere/omx", status=NOT_CHECKED)
+        finding(report, "no answer", ["h2"], "agent ended .*/nowhere/omx")
+        expect("agents end", until(lambda: not agents_of(lab)), agents_of(lab))
 
 
 def agents_of(lab):
@@ -249,7 +313,7 @@ def main():
     for name in [name for name in os.environ if name.startswith(("OMX_", "MX_"))]:
         del os.environ[name]
     with tempfile.TemporaryDirectory() as folder:
-        {"faults": faults, "pairs": pairs, "job": job, "killed": killed, "many": many}[case](omx, folder)
+        {"faults": faults, "pairs": pairs, "job": job, "ssh": ssh, "killed": killed, "many": many}[case](omx, folder)
     print("passed" if failures == 0 else f"{failures} failed")
     return failures != 0
 

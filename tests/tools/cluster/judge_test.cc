@@ -247,9 +247,12 @@ TEST(cluster_judge, names_links_that_only_some_hosts_have) {
   }
   cluster.paths.clear();
   const ClusterFinding finding = only_finding(cluster);
-  EXPECT_EQ(finding.trouble, Trouble::note);
+  EXPECT_TRUE(finding.unfit());  // nothing could be measured
   EXPECT_THAT(finding.text,
               HasSubstr("h1, h2, h3 and h4: raw frames cannot be used: CAP_NET_RAW is missing"));
+  cluster.links.push_back("udp");
+  for (Host& host : cluster.hosts) host.links["udp"] = {};
+  EXPECT_EQ(only_finding(cluster).trouble, Trouble::note);
 }
 
 TEST(cluster_judge, compares_what_omx_check_says) {
