@@ -44,7 +44,8 @@ std::string obstacle(const std::vector<runtime::Board>& boards) {
   }
   if (error == EPERM || error == EACCES) {
     return "no permission to send Ethernet frames: run as root or give the program CAP_NET_RAW (setcap "
-           "cap_net_raw+ep PROGRAM, or --cap-add NET_RAW for a container), or set OMX_LINK=udp";
+           "cap_net_raw+ep PROGRAM, or --cap-add NET_RAW for a container), or start the broker (systemctl "
+           "start omxd.socket), or set OMX_LINK=udp";
   }
   return fmt::format("no packet socket: {}", std::strerror(error));
 }

@@ -276,7 +276,7 @@ def without_right(lab):
     lab.need("setpriv", "util-linux")
     require_lines(finish(lab.mpirun(2, *WITHOUT_RIGHT, program)), PATTERNS)  # by UDP
     out = finish(lab.mpirun(2, *WITHOUT_RIGHT, program, "large", OMX_LINK="ethernet"), None, 60)
-    require_parts(out, [WHY, "setcap cap_net_raw+ep"])
+    require_parts(out, [WHY, "setcap cap_net_raw+ep", "systemctl start omxd.socket"])
     if not re.search("cm cannot be selected|No components were able to be opened in the pml framework", out):
         raise Failure(f"Open MPI does not say that it has no transport: {out[-1500:]}")
     # If another pml is allowed, Open MPI goes over TCP.

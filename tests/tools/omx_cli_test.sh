@@ -255,7 +255,7 @@ test_privileges() {
   expect 0 'warning: .*setcap cap_net_raw' on h1 "${without[@]}" "$omx" info
   expect 0 '"packet_sockets_allowed": false' on h1 "${without[@]}" "$omx" info --json
   expect 1 'omx perf: .*setcap cap_net_raw' on h1 "${without[@]}" "$omx" perf
-  expect 1 'omx perf: .*setcap cap_net_raw' on h1 "${without[@]}" "$omx" perf h2
+  expect 1 'omx perf: .*setcap cap_net_raw.*systemctl start omxd.socket.*OMX_LINK=udp' on h1 "${without[@]}" "$omx" perf h2
   expect 1 'omx peers: .*CAP_NET_RAW' on h1 "${without[@]}" "$omx" peers --discover
   expect 0 'no endpoint is open' on h1 "${without[@]}" "$omx" counters
 }

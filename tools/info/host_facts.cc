@@ -80,8 +80,8 @@ std::string no_packet_sockets(const runtime::Settings& settings) {
                               : "or let messages go by UDP (OMX_LINK=udp, on all hosts)";
   return fmt::format(
       "this process may not open packet sockets, so it can open no endpoint: run as root, or give the "
-      "program the "
-      "capability (setcap cap_net_raw+ep PROGRAM), or the container (docker run --cap-add NET_RAW), {}",
+      "program the capability (setcap cap_net_raw+ep PROGRAM), or the container (docker run --cap-add "
+      "NET_RAW), or start the broker (systemctl start omxd.socket), {}",
       udp);
 }
 

@@ -28,13 +28,16 @@ constexpr Entry kEntries[] = {
      "Give the program the capability (setcap cap_net_raw+ep PROGRAM, or --cap-add NET_RAW for a container), "
      "ask the administrator for the broker omxd, or set OMX_LINK=udp on all hosts.",
      "this process may not open packet sockets, so it can open no endpoint: run as root, or give the program "
-     "the capability (setcap cap_net_raw+ep PROGRAM), or the container (docker run --cap-add NET_RAW), {}\n"
+     "the capability (setcap cap_net_raw+ep PROGRAM), or the container (docker run --cap-add NET_RAW), or "
+     "start the broker (systemctl start omxd.socket), {}\n"
      "or give an interface an IP address, so that messages go by UDP\n"
      "or let messages go by UDP (OMX_LINK=udp, on all hosts)\n"
      "opening a packet socket on {} needs CAP_NET_RAW: run as root, or give the program the capability "
-     "(setcap cap_net_raw+ep PROGRAM), or the container (docker run --cap-add NET_RAW)\n"
+     "(setcap cap_net_raw+ep PROGRAM), or the container (docker run --cap-add NET_RAW), or start the broker "
+     "(systemctl start omxd.socket)\n"
      "no permission to send Ethernet frames: run as root or give the program CAP_NET_RAW (setcap "
-     "cap_net_raw+ep PROGRAM, or --cap-add NET_RAW for a container), or set OMX_LINK=udp\n"},
+     "cap_net_raw+ep PROGRAM, or --cap-add NET_RAW for a container), or start the broker (systemctl start "
+     "omxd.socket), or set OMX_LINK=udp\n"},
     {103, "the kernel has no packet sockets",
      "Raw frames need packet sockets, which this kernel does not offer.",
      "The module af_packet is not loaded, or the kernel was built without CONFIG_PACKET.",

@@ -107,7 +107,7 @@ Failure socket_failure(const std::string& interface, int error) {
         kNoPermission,
         fmt::format("opening a packet socket on {} needs CAP_NET_RAW: run as root, or give the program the "
                     "capability (setcap cap_net_raw+ep PROGRAM), or the container (docker run "
-                    "--cap-add NET_RAW)",
+                    "--cap-add NET_RAW), or start the broker (systemctl start omxd.socket)",
                     interface)};
   }
   if (error == EAFNOSUPPORT) {
