@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Containers of an ordinary user, as namespaces: they have nothing of the host but the broker's socket, or its network. docs/how-to/containers.md
 says what these show."""
+import re
+
 from silence_stage import Job, skip
 from slurm_stage import USER
 from stage import LAB, Failure, scenario
@@ -11,15 +13,17 @@ BOARD = "aa:4f:4d:58:00:01"  # the broker's on h1
 # them away.
 INSIDE = f"""\
 mkdir -p {FOLDER} && mount --rbind {FOLDER} /mnt && mount -t tmpfs tmpfs /dev/shm && mkdir {FOLDER} && mount --rbind /mnt {FOLDER} || exit 1
-exec setpriv --bounding-set=-all --inh-caps=-all sh -c "$0"
+exec setpriv --bounding-set=-all,$1 --inh-caps=-all sh -c "$0"
 """
 UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "--mount-proc"]
 
 
 def pod(lab, host, network, script, env):
-    """Starts a script in a container with a network of its own or the host's."""
-    script = script.replace("omx perf", f"{lab.bin.resolve()}/tools/omx perf")
-    return Job([LAB, "exec", host, "--", *USER, *UNSHARE, *(["--net"] if network == "own" else []), "sh", "-c", INSIDE, script], env)
+    """Starts a script in a container with a network of its own ("own raw": and with CAP_NET_RAW there) or the host's."""
+    rights = "+net_raw" if network == "own raw" else "-net_raw"
+    script = re.sub(r"\bomx (perf|info)", rf"{lab.bin.resolve()}/tools/omx \1", script)
+    return Job([LAB, "exec", host, "--", *USER, *UNSHARE, *(["--net"] if network.startswith("own") else []),
+                "sh", "-c", INSIDE, script, rights], env)
 
 
 def ends(job, status):
@@ -60,8 +64,12 @@ def broker(lab):
 def pods_broker(lab):
     """On two hosts and on one, with networks of their own (which have no interface) and with the host's."""
     env = broker(lab)
-    for networks in (("own", "own"), ("own", "host"), ("host", "host")):
+    for networks in (("own", "own"), ("own raw", "own raw"), ("own", "host"), ("host", "host")):
         talk(lab, networks, ("h1", "h2"), BOARD, env)
+    said = ends(pod(lab, "h1", "own raw", "exec omx info", env), 0)
+    for part in "packet sockets (CAP_NET_RAW): allowed", "grants raw frames, confined":
+        if part not in said:
+            raise Failure(f"omx info does not say '{part}': {said}")
     said = talk(lab, ("host", "host"), ("h1", "h1"), BOARD, env)
     if "1048576" not in said:
         raise Failure(f"not all sizes: {said}")

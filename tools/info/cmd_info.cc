@@ -70,8 +70,11 @@ void xdp_try(const runtime::Settings& settings, BoardInfo& info) {
 std::string broker_text(const InfoReport& report, int frames_error) {
   const runtime::Settings& settings = report.host.settings;
   if (settings.broker == "off") return "not asked";
-  if (report.packet_sockets) return "not asked, because this process may open packet sockets itself";
-  if (!runtime::broker_wanted(settings, frames_error))
+  // Without an interface it was asked nevertheless.
+  const bool own = report.host.process && !runtime::boards_granted(report.host.process->boards());
+  if (report.packet_sockets && own) return "not asked, because this process may open packet sockets itself";
+  if (!report.packet_sockets ? !runtime::broker_wanted(settings, frames_error)
+                             : !runtime::broker_allowed(settings))
     return fmt::format("not asked (OMX_LINK={})", runtime::link_name(settings.link));
   const auto boards = runtime::boards_of_broker(settings);
   if (!boards) return boards.error().message;

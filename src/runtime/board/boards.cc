@@ -137,7 +137,8 @@ int frames_possible() {
 
 Result<std::vector<Board>> boards_find(const Settings& settings) {
   const int frames_error = frames_error_of(settings);
-  if (broker_wanted(settings, frames_error)) {
+  const bool first = broker_wanted(settings, frames_error);
+  if (first) {
     auto granted = boards_of_broker(settings);
     if (granted) return granted;
     log(LogLevel::info, "{}", granted.error().message);
@@ -165,8 +166,11 @@ Result<std::vector<Board>> boards_find(const Settings& settings) {
     board.hostname = board_hostname(settings, board);
     boards.push_back(std::move(board));
   }
-  if (boards.empty()) return tl::unexpected(no_interface(*choices));
-  return boards;
+  if (!boards.empty()) return boards;
+  if (!first && broker_allowed(settings)) {
+    if (auto granted = boards_of_broker(settings)) return granted;
+  }
+  return tl::unexpected(no_interface(*choices));
 }
 
 }  // namespace omx::runtime

@@ -42,10 +42,13 @@ link::Interface interface_of(const broker::BoardOffer& offer, const std::vector<
 
 }  // namespace
 
+bool broker_allowed(const Settings& settings) {
+  return settings.broker != "off" &&
+         (settings.link == LinkKind::automatic || settings.link == LinkKind::ethernet);
+}
+
 bool broker_wanted(const Settings& settings, int frames_error) {
-  if (settings.broker == "off") return false;
-  if (settings.link != LinkKind::automatic && settings.link != LinkKind::ethernet) return false;
-  return frames_error == EPERM || frames_error == EACCES;
+  return broker_allowed(settings) && (frames_error == EPERM || frames_error == EACCES);
 }
 
 std::string broker_path(const Settings& settings) {

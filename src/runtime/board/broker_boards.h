@@ -11,8 +11,11 @@
 
 namespace omx::runtime {
 
-// Returns whether to ask the broker: raw frames may be used, and this process may not open packet sockets.
-// `frames_error` is what frames_possible() returned.
+// Returns whether the settings let this process ask the broker: raw frames may be used.
+bool broker_allowed(const Settings& settings);
+// Returns whether to ask the broker before interfaces are chosen: it is allowed, and this process may not
+// open packet sockets. `frames_error` is what frames_possible() returned. A process that may open them asks
+// only where it finds no interface, as in a container with a network of its own.
 bool broker_wanted(const Settings& settings, int frames_error);
 // Returns where the broker is, as OMX_BROKER says. Empty with "off".
 std::string broker_path(const Settings& settings);
