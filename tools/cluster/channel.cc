@@ -18,7 +18,9 @@ std::optional<Record> LineBuffer::next() {
     const std::string line = bytes_.substr(0, end);
     bytes_.erase(0, end + 1);
     if (auto record = record_parse(line)) return record;
-    if (!line.empty()) noise_ = shown(line, kPathShown);
+    std::string_view noise = line;
+    if (noise.ends_with('\r')) noise.remove_suffix(1);
+    if (!noise.empty()) noise_ = shown(noise, kPathShown);
   }
 }
 

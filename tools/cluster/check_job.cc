@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/host_name.h"
+#include "base/text.h"
 #include "tools/cluster/agent.h"
 #include "tools/cluster/agent_process.h"
 #include "tools/cluster/meeting.h"
@@ -68,7 +69,7 @@ int check_job_run(const std::string& meet, const CheckHostsOptions& options) {
       host.channel = (*meeting)->channel(rank);
       if (const auto greeting = host.channel->receive(deadline)) {
         if (greeting->number("takes_part") == 0) continue;
-        host.name = greeting->text("name");
+        host.name = shown(greeting->text("name"));
       } else {
         host.failure = "it does not come to the meeting; does its host share the folder of --meet?";
       }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
 #include "tools/json.h"
 
 namespace omx::tools {
@@ -35,7 +36,9 @@ const Path* extreme(const Cluster& cluster, const std::string& link, double (*va
 }
 
 std::string pair_of(const Cluster& cluster, const Path* path) {
-  return path ? fmt::format("{} to {}", cluster.hosts[path->from].name, cluster.hosts[path->to].name) : "";
+  return path ? fmt::format("{} to {}", shown(cluster.hosts[path->from].name),
+                            shown(cluster.hosts[path->to].name))
+              : "";
 }
 
 std::string link_line(const Cluster& cluster, const std::string& link) {
@@ -115,7 +118,8 @@ std::string cluster_text(const Cluster& cluster, const std::vector<ClusterFindin
         fmt::format("not fit: {} hosts, {} finding{}\n", cluster.hosts.size(), unfit, unfit == 1 ? "" : "s");
   }
   for (const ClusterFinding& f : findings)
-    text += fmt::format("  {:<11}{}\n", trouble_text(f.trouble), wrapped(f.text, kIndent, kWidth));
+    text += fmt::format("  {:<11}{}\n", trouble_text(f.trouble),
+                        wrapped(shown(f.text, std::string::npos), kIndent, kWidth));
   text += '\n';
   for (const std::string& link : cluster.links) text += link_line(cluster, link);
   if (cluster.again)

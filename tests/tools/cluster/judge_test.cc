@@ -307,6 +307,21 @@ TEST(cluster_heatmap, has_a_cell_for_each_path_and_escapes_names) {
   EXPECT_THAT(picture, HasSubstr("#202020"));
 }
 
+// A host of the cluster may be in other hands.
+TEST(cluster_text, shows_no_control_characters_of_agents) {
+  Cluster cluster = cluster_of(3);
+  cluster.hosts[1].closed["udp"] = "\x1b[2J\nfit: 3 hosts";
+  cluster.links.push_back("udp");
+  cluster.hosts[2].name = "h3\x1b[2J";
+  cluster.paths.front().half_round_trip_us = 11;
+  for (Path& path : cluster.paths)
+    if (path.from == 2) path.half_round_trip_us = 12;
+  const std::string text = cluster_text(cluster, cluster_judge(cluster, {}));
+  EXPECT_THAT(text, HasSubstr("UDP cannot be used: ?[2J?fit: 3 hosts"));
+  EXPECT_THAT(text, HasSubstr("12.0 us at worst (h3?[2J to"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
 TEST(cluster_json, holds_findings_hosts_and_paths) {
   Cluster cluster = cluster_of(3);
   cluster.hosts[1].failure = "it says \"no\"";

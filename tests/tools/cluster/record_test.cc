@@ -49,6 +49,14 @@ TEST(line_buffer, finds_records_between_other_lines) {
   EXPECT_FALSE(lines.next());
 }
 
+// ssh ends its lines as terminals want them.
+TEST(line_buffer, leaves_out_the_carriage_return_of_other_lines) {
+  LineBuffer lines;
+  lines.add("ssh: connect to host h1 port 22: Connection refused\r\n");
+  EXPECT_FALSE(lines.next());
+  EXPECT_EQ(lines.noise(), "ssh: connect to host h1 port 22: Connection refused");
+}
+
 TEST(line_buffer, drops_an_endless_line) {
   LineBuffer lines;
   lines.add(std::string(kRecordMost + 1, 'x'));
