@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs of an ordinary user under Slurm, by the broker and by UDP. docs/how-to/slurm.md says what these show."""
+import json
 import os
 import pathlib
 import re
+import tempfile
 import textwrap
 import time
 
@@ -14,6 +16,7 @@ PEER_S = 3  # the peer time-out of these jobs
 SLURM_S = 32  # what srun waits for the end of a job that it has aborted
 GIVEN_UP = r"(aa:4f:4d:58:00:01|10\.77\.0\.1), endpoint \d+ has been silent .* is given up; \d+ operations with it have failed"
 DOCUMENT = ROOT / "docs" / "how-to" / "slurm.md"
+REPORTED = {"broker": "raw frames", "udp": "UDP"}
 BROKER = "/dev/shm/broker/socket"
 PATTERNS = ["large ok", "probe ok", "mprobe ok", "cancel ok", "truncate ok"]
 
@@ -51,13 +54,15 @@ def must_have_granted(cluster, ranks):
 
 def run_patterns(cluster, link, mpi, program):
     show = 'echo "$(hostname) $(id -u) $(grep CapEff /proc/self/status)"; exec "$0"'
-    job = cluster.srun(mpi, "sh", "-c", show, program)
+    job = cluster.srun(mpi, "sh", "-c", show, program, OMX_REPORT=1)
     must_succeed(job, 200)
     if [line for line in job.lines if line in PATTERNS] != PATTERNS:  # once: the ranks are those of one job
         raise Failure(f"not said once, in this order: {PATTERNS}; but: {job.tail()}")
     for host in MAC:
         if job.lines.count(f"{host} {UID} CapEff:\t0000000000000000") != 2:
             raise Failure(f"not two ranks of an ordinary user on {host}: {job.tail()}")
+        if len(re.findall(rf"^OMX: report of {host}: 2 processes, \d endpoints on eth0 by {REPORTED[link]}; messages sent [1-9]", job.said(), re.MULTILINE)) != 1:
+            raise Failure(f"not one report of both ranks of {host}: {job.tail()}")
     must_have_used(job, link)
     if link == "broker":
         must_have_granted(cluster, 2)
@@ -69,7 +74,7 @@ def open_mpi(lab, link):
     """Debian's Open MPI by PMIx: five patterns between all pairs of four ranks on two hosts."""
     cluster = Cluster(lab, link)
     cluster.open_mpi()
-    run_patterns(cluster, link, "pmix", lab.bin / "tests/mpi/omx_mpi_patterns")
+    run_patterns(cluster, link, "pmix", lab.bin.resolve() / "tests/mpi/omx_mpi_patterns")
 
 
 @slurm("broker", "udp")
@@ -112,6 +117,37 @@ def array(lab, link):
     cluster.must_leave_nothing()
     if link == "broker":
         must_have_granted(cluster, 3)
+
+
+@slurm("broker", "udp")
+def check(lab, link):
+    """Tasks of srun examine their hosts, which are fit. A lost frame makes them unfit, and the step has that status."""
+    cluster = Cluster(lab, link)
+    with tempfile.TemporaryDirectory(prefix="omx-slurm-") as meet:
+        os.chown(meet, UID, UID)
+
+        def checked(ranks):
+            # srun's own messages must not come between.
+            job = cluster.srun("none", "-o", f"{FOLDER}/jobs/check", lab.bin.resolve() / "tools/omx", "check", "--job", "--meet", meet,
+                               "--links", "udp" if link == "udp" else "raw", "--deviations", "0", "--frames", "1000", "--json", ranks=ranks)
+            if not job.ended(120):
+                raise Failure(f"omx check has not ended: {job.tail()}")
+            text = cluster.on("h1", "cat", f"{FOLDER}/jobs/check")
+            if os.listdir(meet):
+                raise Failure(f"left in the folder of the meeting: {os.listdir(meet)}")
+            return job, json.loads(text)
+
+        for ranks in 1, 2:
+            job, report = checked(ranks)
+            paths = [(path["from"], path["to"], path["received"]) for path in report["paths"]]
+            if job.process.returncode or not report["fit"] or paths != [("h1", "h2", 1000), ("h2", "h1", 1000)]:
+                raise Failure(f"two hosts that are fit, by {ranks} ranks on each, not {paths}: {job.tail()}")
+        lab.lab("fault", "h2", "--drop", 3, "--ethertype", "0x0800" if link == "udp" else "0x86DF", "--seed", 3)
+        job, report = checked(1)
+        if job.process.returncode != 1 or "loss" not in {finding["trouble"] for finding in report["findings"] if finding["unfit"]}:
+            raise Failure(f"status 1 and a finding of loss, not {job.process.returncode} and {report['findings']}")
+        lab.lab("fault", "h2", "--clear")
+    cluster.must_leave_nothing()
 
 
 def stream(cluster, *argv):
