@@ -61,8 +61,31 @@ grep -Eq '^(nobody \()?65534\)? +[0-9]+ eth0 +0 ' "$work/grants" || fail "omxd -
 $LAB exec h2 -- "$OMXD" --config /dev/shm/broker/policy --socket /dev/shm/broker/socket --grants 2>"$work/lost" >/dev/full &&
   fail "omxd --grants ends well without having written anything"
 grep -qx 'omxd: error: E902: cannot write: No space left on device' "$work/lost" || fail "omxd --grants: $(cat "$work/lost")"
+echo "root sees the user's endpoint, as it stands beside its own boards"
+pid=$($LAB exec h2 -- pgrep -x omx)
+sees() {
+  local what=$1
+  shift
+  $LAB exec h2 -- env OMX_BROKER="$OMX_BROKER" "$omx" "$@" >"$work/seen" 2>&1
+  grep -Eq -- "$what" "$work/seen" || fail "omx $* does not show '$what': $(cat "$work/seen")"
+}
+$LAB exec h2 -- "$omx" perf --endpoint 0 >"$work/root" 2>&1 &  # has the same id
+for _ in $(seq 500); do
+  grep -q 'waiting for clients' "$work/root" && break
+  sleep 0.02
+done
+sees "addr aa:4f:4d:58:00:02, by the broker, confined\) endpoint 0 open by pid $pid \(omx\)" counters -v
+sees "addr 02:4f:4d:58:00:02\) endpoint 0 open by pid [0-9]+ \(omx\)" counters -v
+sees "addr aa:4f:4d:58:00:02, by the broker, confined\) endpoint 0 open by pid $pid " dump "$pid"
+sees "^ +0 +0 +$pid omx " top -n 1
+sees '^openmx_open_endpoints\{host="h2"\} 2$' counters --openmetrics
+sees '^openmx_known_peers\{host="h2",link="eth0@broker",endpoint="0",process="omx"\} ' counters --openmetrics
+sees '^openmx_known_peers\{host="h2",link="eth0",endpoint="0",process="omx"\} ' counters --openmetrics
+sees "endpoint 0 open by pid $pid \(omx\), by the broker" info
+sees '"by_broker": true' counters --json
+$LAB exec h2 -- pkill -f 'perf --endpoint 0'
 client h2
-wait $served
+wait
 
 for name in h2 h2:0 10.77.0.2 aa:4f:4d:58:00:02; do
   echo "a user finds the other host by $name"

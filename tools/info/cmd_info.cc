@@ -105,7 +105,10 @@ int info_run(const InfoOptions& options) {
     if (!boards) return failed("info", "{}", boards.error().message);
     for (runtime::Board& board : *boards) {
       BoardInfo info;
-      info.open = endpoints_open(board, settings);
+      for (const runtime::Board& watched : runtime::boards_watched({board}, settings)) {
+        const auto open = endpoints_open(watched, settings);
+        info.open.insert(info.open.end(), open.begin(), open.end());
+      }
       info.extended = engine_facts(settings.protocol, board.mtu, settings.protocol.extension);
       info.reference = engine_facts(settings.protocol, board.mtu, false);
       link::Interface interface = board.interface;

@@ -56,7 +56,8 @@ std::vector<OpenEndpoint> endpoints_open(const runtime::Board& board, const runt
     if (!runtime::claim_held(board.interface.index, id)) continue;
     const auto holder = runtime::claim_holder(board.interface.index, id);
     if (!holder) continue;
-    open.push_back({id, *holder, holder->pid ? affinity_read(holder->pid) : std::vector<int>{}});
+    open.push_back(
+        {id, *holder, board.granted(), holder->pid ? affinity_read(holder->pid) : std::vector<int>{}});
     if (open.back().processors == online) open.back().processors.clear();
   }
   return open;

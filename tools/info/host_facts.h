@@ -31,6 +31,7 @@ Result<std::vector<runtime::Board>> boards_select(const std::vector<runtime::Boa
 struct OpenEndpoint {
   std::uint32_t id = 0;
   runtime::ClaimHolder holder;
+  bool granted = false;         // by a broker
   std::vector<int> processors;  // processors to which its process is bound; empty: it is not bound
 };
 std::vector<OpenEndpoint> endpoints_open(const runtime::Board& board, const runtime::Settings& settings);

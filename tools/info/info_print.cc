@@ -78,7 +78,8 @@ void board_print(Out out, const BoardInfo& info, const runtime::Settings& settin
   fmt::format_to(out, "{}", rails_text(info.rails));
   if (info.open.empty()) fmt::format_to(out, "   no endpoint is open\n");
   for (const OpenEndpoint& e : info.open)
-    fmt::format_to(out, "   endpoint {} open by {}{}\n", e.id, holder_text(e.holder),
+    fmt::format_to(out, "   endpoint {} open by {}{}{}\n", e.id, holder_text(e.holder),
+                   e.granted && !info.board.granted() ? ", by the broker" : "",
                    e.processors.empty() ? "" : ", bound to processor " + cpu_list_text(e.processors));
   if (!usable) return;
   sizes_print(out, "Open-MX peers", info.extended, settings);
@@ -204,6 +205,7 @@ void board_json(JsonWriter& json, const BoardInfo& info) {
       for (const OpenEndpoint& e : info.open) {
         json.object([&] {
           json.field("id", e.id);
+          json.field("by_broker", e.granted);
           json.field("pid", e.holder.pid);
           json.field("command", e.holder.command);
           json.field("bound_to", cpu_list_text(e.processors));

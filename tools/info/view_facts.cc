@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/mac.h"
+#include "runtime/board/broker_boards.h"
 #include "runtime/board/resolver.h"
 #include "runtime/clock.h"
 
@@ -12,7 +13,7 @@ namespace omx::tools {
 Views views_take(const std::vector<runtime::Board>& boards, const runtime::Settings& settings,
                  const ViewQuery& query) {
   Views views;
-  for (const runtime::Board& board : boards) {
+  for (const runtime::Board& board : runtime::boards_watched(boards, settings)) {
     for (OpenEndpoint& open : endpoints_open(board, settings)) {
       if (query.endpoint >= 0 && open.id != static_cast<std::uint32_t>(query.endpoint)) continue;
       if (query.pid != 0 && open.holder.pid != query.pid) continue;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "runtime/board/broker_boards.h"
 #include "tools/parity/parity.h"
 #include "tools/watch/counter_texts.h"
 
@@ -123,14 +124,16 @@ int usage() {
 
 // Adds the counts of the board's open endpoints.
 void board_add(const runtime::Board& board, const runtime::Settings& settings, Sums& sums) {
-  for (const OpenEndpoint& open : endpoints_open(board, settings)) {
-    const auto counters = runtime::counters_read(board.interface.index, open.id);
-    if (!counters) {
-      message_print(kName, counters.error().message);
-      continue;
+  for (const runtime::Board& watched : runtime::boards_watched({board}, settings)) {
+    for (const OpenEndpoint& open : endpoints_open(watched, settings)) {
+      const auto counters = runtime::counters_read(watched.interface.index, open.id);
+      if (!counters) {
+        message_print(kName, counters.error().message);
+        continue;
+      }
+      const Sums values = counter_values(*counters);
+      for (std::size_t i = 0; i < values.size(); i++) sums[i].second += values[i].second;
     }
-    const Sums values = counter_values(*counters);
-    for (std::size_t i = 0; i < values.size(); i++) sums[i].second += values[i].second;
   }
 }
 

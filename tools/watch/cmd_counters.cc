@@ -13,6 +13,7 @@
 
 #include "base/host_name.h"
 #include "base/text.h"
+#include "runtime/board/broker_boards.h"
 #include "runtime/endpoint/counters_shared.h"
 #include "tools/host/file_replace.h"
 #include "tools/info/host_facts.h"
@@ -44,19 +45,20 @@ struct Reading {
 };
 
 // Reads the counters of all endpoints. Reports on stderr what could not be read, and counts it in `failures`.
-std::vector<Reading> readings_take(const std::vector<runtime::Board>& boards,
-                                   const runtime::Settings& settings, long only, int& failures) {
+std::vector<Reading> readings_take(const std::vector<runtime::Board>& own, const runtime::Settings& settings,
+                                   long only, int& failures) {
   std::vector<Reading> readings;
+  const std::vector<runtime::Board> boards = runtime::boards_watched(own, settings);
   for (const runtime::Board& board : boards) {
     for (const OpenEndpoint& open : endpoints_open(board, settings)) {
       if (only >= 0 && open.id != static_cast<std::uint32_t>(only)) continue;
       const auto counters = runtime::counters_read(board.interface.index, open.id);
       if (counters) {
-        const auto own = std::find_if(boards.begin(), boards.end(), [&](const runtime::Board& b) {
+        const auto rail = std::find_if(boards.begin(), boards.end(), [&](const runtime::Board& b) {
           return counters->rail_of != 0 && b.interface.index == counters->rail_of;
         });
         readings.push_back({board, open, counter_values(*counters),
-                            own == boards.end() ? std::string() : own->interface.name});
+                            rail == boards.end() ? std::string() : rail->interface.name});
       } else {
         failures++;
         failed("counters", "board {}: {}", board.number, counters.error().message);
@@ -89,6 +91,7 @@ void print_json(const std::vector<Reading>& readings, bool all) {
         json.object([&] {
           json.field("board", r.board.number);
           json.field("interface", r.board.interface.name);
+          json.field("by_broker", r.board.granted());
           if (!r.rail_of.empty()) json.field("rail_of", r.rail_of);
           json.field("endpoint", r.endpoint.id);
           json.field("pid", r.endpoint.holder.pid);
@@ -139,12 +142,15 @@ MetricsHost metrics_take(const std::vector<runtime::Board>& boards, const runtim
   constexpr int kMxBadEndpoint = 9;
   MetricsHost host;
   host.name = host_name("localhost");
-  for (const runtime::Board& board : boards) {
+  for (const runtime::Board& board : runtime::boards_watched(boards, settings)) {
+    // The ids of confined endpoints are those of a board of their own.
+    const bool confined = board.granted() && !board.trusted;
     for (const OpenEndpoint& open : endpoints_open(board, settings)) {
       if (only >= 0 && open.id != static_cast<std::uint32_t>(only)) continue;
       auto shared = runtime::endpoint_read(board.interface.index, open.id);
       if (shared) {
-        host.sources.push_back({board.interface.name, open.id, open.holder.command, std::move(*shared)});
+        host.sources.push_back({board.interface.name + (confined ? "@broker" : ""), open.id,
+                                open.holder.command, std::move(*shared)});
       } else if (shared.error().mx_code != kMxBadEndpoint) {
         host.unreadable++;
         failed("counters", "board {}: {}", board.number, shared.error().message);

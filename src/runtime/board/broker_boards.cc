@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "broker/board_mac.h"
 #include "broker/message.h"
 #include "broker/offers.h"
 #include "netdev/interfaces.h"
 #include "netdev/interfaces_choose.h"
+#include "runtime/board/claim.h"
 
 namespace omx::runtime {
 
@@ -38,6 +40,12 @@ link::Interface interface_of(const broker::BoardOffer& offer, const std::vector<
   interface.master.clear();
   if (here == own.end()) interface.kind = "broker";
   return interface;
+}
+
+bool any_endpoint(std::uint32_t index, std::uint32_t most) {
+  for (std::uint32_t id = 0; id < most; id++)
+    if (claim_held(index, id)) return true;
+  return false;
 }
 
 }  // namespace
@@ -83,6 +91,22 @@ Result<std::vector<Board>> boards_of_broker(const Settings& settings) {
     return fail(kMxNoDev, fmt::format("the broker at {} grants this user no board; ask the administrator for "
                                       "it (broker.conf)",
                                       path));
+  return boards;
+}
+
+std::vector<Board> boards_watched(std::vector<Board> boards, const Settings& settings) {
+  const std::size_t own = boards.size();
+  for (std::size_t i = 0; i < own; i++) {
+    if (boards[i].granted() || settings.broker == "off") continue;
+    const std::uint32_t index = kMacvlans | boards[i].interface.index;
+    if (!any_endpoint(index, settings.endpoints_max)) continue;
+    Board board = boards[i];
+    board.interface.index = index;
+    board.interface.nic = broker::board_mac(board.mac);
+    board.broker = broker_path(settings);
+    board.udp = false;
+    boards.push_back(std::move(board));
+  }
   return boards;
 }
 

@@ -22,5 +22,9 @@ std::string broker_path(const Settings& settings);
 // Returns the boards that the broker grants to this user, chosen by OMX_INTERFACES. The failure says why
 // there are none, in one sentence.
 Result<std::vector<Board>> boards_of_broker(const Settings& settings);
+// Returns these boards and, where other processes of this host have endpoints by the broker beside them,
+// those boards of the broker. A process that has sockets of its own sees them only so. The broker is not
+// asked, so the address of such a board is wrong where the policy says passthru.
+std::vector<Board> boards_watched(std::vector<Board> boards, const Settings& settings);
 
 }  // namespace omx::runtime
