@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Containers of an ordinary user, as namespaces: they have nothing of the host but the broker's socket, or its network. docs/how-to/containers.md
 says what these show."""
+import os
 import re
+import shutil
 
 from silence_stage import Job, skip
-from slurm_stage import USER
-from stage import LAB, Failure, scenario
+from slurm_stage import PATH, UID, USER
+from stage import LAB, MAC, Failure, scenario
 
 FOLDER = "/dev/shm/broker"
 BOARD = "aa:4f:4d:58:00:01"  # the broker's on h1
@@ -94,3 +96,53 @@ def pods_udp(lab):
     env = {"OMX_LINK": "udp"}
     for hosts in ("h1", "h2"), ("h1", "h1"):
         talk(lab, ("host", "host"), hosts, "10.77.0.1", env)
+
+
+PODMAN = "/dev/shm/podman"
+# A system for containers, without an image: its programs are the host's. crun wants control groups of one kind only.
+SYSTEM = f"""\
+umask 022
+mkdir -p {PODMAN}/home {PODMAN}/run {PODMAN}/system/etc && cd {PODMAN}/system || exit 1
+mkdir -p usr proc sys dev tmp var/tmp run/open-mx .$0
+for folder in bin sbin lib lib64; do ln -s usr/$folder $folder; done
+cp /etc/ld.so.cache etc && chown -R {UID}:{UID} {PODMAN} && chmod 700 {PODMAN}/run
+"""
+CGROUPS = 'mount -t cgroup2 none /sys/fs/cgroup && exec "$@"'
+
+
+def podman(lab, host, script, *options, **env):
+    """Starts a script in a container of rootless Podman, which has the broker's socket where packages put it, if there is one."""
+    build = lab.bin.resolve()
+    script = re.sub(r"\bomx (perf|info)", rf"{build}/tools/omx \1", script)
+    settings = [word for name, value in env.items() for word in ("-e", f"{name}={value}")]
+    return Job([LAB, "exec", host, "--", "unshare", "--mount", "sh", "-c", CGROUPS, "sh", *USER[:3], "--clear-groups", "env", f"HOME={PODMAN}/home",
+                f"XDG_RUNTIME_DIR={PODMAN}/run", f"PATH={PATH}", "podman", "--root", f"{PODMAN}/home/storage", "--runroot", f"{PODMAN}/run/containers",
+                "--cgroup-manager=cgroupfs", "run", "--rm", "--cgroups=disabled", *options, *settings, "-v", "/usr:/usr:ro", "-v", f"{build}:{build}:ro",
+                "--rootfs", f"{PODMAN}/system", "sh", "-c", script], {})
+
+
+@scenario("9000")
+def podman_rootless(lab):
+    """Rootless Podman: by the broker without a network, with CAP_NET_RAW or without, and by UDP with the host's network."""
+    if not shutil.which("podman"):
+        skip("podman is missing: apt-get install podman crun")
+    if os.geteuid() != 0:
+        skip("only root can start a broker and containers of another user")
+    for host in MAC:
+        if lab.start(host, ["sh", "-c", SYSTEM, str(lab.bin.resolve())]).wait():
+            raise Failure(f"no system for containers on {host}")
+    need(lab)
+    lab.lab("broker")
+    by_broker = ("--network", "none", "-v", f"{FOLDER}/socket:/run/open-mx/broker:ro")
+    probe = podman(lab, "h1", "omx info", *by_broker)
+    if not probe.ended(60) or "Open-MX version" not in probe.said():
+        skip(f"rootless Podman starts no container here: {probe.tail()}")
+    for part in "packet sockets (CAP_NET_RAW): not allowed", "/run/open-mx/broker grants raw frames, confined":
+        if part not in probe.said():
+            raise Failure(f"omx info does not say '{part}': {probe.tail()}")
+    for peer, env, options in ((BOARD, {}, by_broker), (BOARD, {}, (*by_broker, "--cap-add", "NET_RAW")),
+                               ("10.77.0.1", {"OMX_LINK": "udp"}, ("--network", "host"))):
+        server = podman(lab, "h1", "exec omx perf --once --endpoint 5", *options, **env)
+        server.hear("waiting for clients", 60)
+        ends(podman(lab, "h2", f"exec omx perf {peer} --peer-endpoint 5 --verify -s 8,4K,1M -n 20", *options, **env), 0)
+        ends(server, 0)
