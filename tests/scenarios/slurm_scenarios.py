@@ -4,13 +4,15 @@ import json
 import os
 import pathlib
 import re
+import shutil
+import subprocess
 import tempfile
 import textwrap
 import time
 
 from silence_stage import must_fail, must_succeed, skip
-from slurm_stage import FOLDER, LINKS, UID, USER, Cluster, until
-from stage import MAC, ROOT, SCENARIOS, Failure
+from slurm_stage import FOLDER, LINKS, PATH, UID, USER, Cluster, until
+from stage import MAC, ROOT, SCENARIOS, Failure, scenario
 
 PEER_S = 3  # the peer time-out of these jobs
 SLURM_S = 32  # what srun waits for the end of a job that it has aborted
@@ -147,6 +149,26 @@ def check(lab, link):
         if job.process.returncode != 1 or "loss" not in {finding["trouble"] for finding in report["findings"] if finding["unfit"]}:
             raise Failure(f"status 1 and a finding of loss, not {job.process.returncode} and {report['findings']}")
         lab.lab("fault", "h2", "--clear")
+    cluster.must_leave_nothing()
+
+
+@scenario("9000")
+def slurm_file_capability(lab):
+    """Tasks whose program has a file capability send raw frames by sockets of their own."""
+    if not shutil.which("setcap", path=PATH):
+        skip("setcap is missing: apt-get install libcap2-bin")
+    cluster = Cluster(lab, "udp")
+    # Not in the hosts' own folders, whose files give no capabilities (nosuid).
+    with tempfile.TemporaryDirectory(prefix="omx-slurm-") as folder:
+        if os.statvfs(folder).f_flag & os.ST_NOSUID:
+            skip(f"programs in {folder} get no capabilities (nosuid); name another folder in TMPDIR")
+        os.chmod(folder, 0o755)
+        omx = shutil.copy(lab.bin / "tools/omx", folder)
+        subprocess.run(["setcap", "cap_net_raw+ep", omx], check=True, env={**os.environ, "PATH": PATH})
+        talk = f"[ $SLURM_PROCID = 1 ] || exec {omx} perf --once; until {omx} perf h1 --verify -s 8,64K -n 20; do sleep 0.2; done"
+        job = cluster.srun("none", "sh", "-c", talk, ranks=1, OMX_LINK="ethernet", OMX_BROKER="off")
+        must_succeed(job, 60)
+    must_have_used(job, "broker", 2)
     cluster.must_leave_nothing()
 
 
