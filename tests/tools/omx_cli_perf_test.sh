@@ -36,6 +36,11 @@ test_perf() {
   expect 0 ' 0 Peer Given Up$' on h2 "$omx" counters -v -b 0 -e 0
   expect 0 '"Recv Medium Frag": [0-9]+' on h2 "$omx" counters --json
 
+  # A hello without bytes is refused as it is, and not read as that of the client before.
+  expect 0 '^heard$' on h1 "$(dirname "$omx")/../tests/tools/omx_perf_stranger" h2
+  expect 0 '^ +8 +10 ' on h1 "$omx" perf h2 --sizes 8 -n 10
+  expect 0 'its omx perf speaks dialogue 0 only' cat "$server_output"
+
   # A client that ends in the middle must not keep the server from serving the next one.
   on h1 timeout 0.5 "$omx" perf h2 --sizes 64K -n 100000000 >/dev/null 2>&1
   expect 0 '^ +8 +10 ' on h1 "$omx" perf h2 --sizes 8 -n 10 --timeout 30

@@ -24,7 +24,7 @@ double since(Clock::time_point start) {
 Result<bool> PerfServing::hello_wait(std::string& client, const std::atomic<bool>* stop) {
   port_.set_waiting(true, stop ? kStopSliceMs : 0);
   port_.forget_peer();
-  std::byte buffer[kDialogueBytes];
+  std::byte buffer[kDialogueBytes] = {};  // a shorter message must not look like an earlier one
   const auto request =
       port_.receive(buffer, encoded_bytes<PerfHello>(), match_of(PerfKind::hello, 0), kKindMask);
   if (!request) return tl::unexpected(request.error());
@@ -67,7 +67,7 @@ Result<void> PerfServing::serve(std::string& client, const std::atomic<bool>* st
 
 Result<bool> PerfServing::request() {
   port_.set_waiting(true, timeout_ms_);
-  std::byte buffer[kDialogueBytes];
+  std::byte buffer[kDialogueBytes] = {};
   const auto request = port_.receive(buffer, sizeof buffer, match_of(PerfKind::control, number_));
   if (!request) return tl::unexpected(request.error());
   if (auto status = port_.complete(*request); !status) return tl::unexpected(status.error());
