@@ -81,6 +81,7 @@ sees "^ +0 +0 +$pid omx " top -n 1
 sees '^openmx_open_endpoints\{host="h2"\} 2$' counters --openmetrics
 sees '^openmx_known_peers\{host="h2",link="eth0@broker",endpoint="0",process="omx"\} ' counters --openmetrics
 sees '^openmx_known_peers\{host="h2",link="eth0",endpoint="0",process="omx"\} ' counters --openmetrics
+$LAB exec h2 -- env OMX_BROKER=off "$omx" counters | grep -q 'by the broker' || fail "with OMX_BROKER=off root does not see it"
 sees "endpoint 0 open by pid $pid \(omx\), by the broker" info
 sees '"by_broker": true' counters --json
 $LAB exec h2 -- pkill -f 'perf --endpoint 0'

@@ -111,6 +111,14 @@ bool by_udp(const Settings& settings, int error, std::optional<IpReach> reach) {
   return reach.has_value();
 }
 
+// Returns the broker's boards; nullopt, with the reason for who wants to know it, if there are none.
+std::optional<std::vector<Board>> broker_ask(const Settings& settings) {
+  auto granted = boards_of_broker(settings);
+  if (granted) return std::move(*granted);
+  log(LogLevel::info, "{}", granted.error().message);
+  return std::nullopt;
+}
+
 Failure no_interface(const std::vector<link::Choice>& choices) {
   return {kMxNoDev,
           fmt::format(
@@ -139,9 +147,7 @@ Result<std::vector<Board>> boards_find(const Settings& settings) {
   const int frames_error = frames_error_of(settings);
   const bool first = broker_wanted(settings, frames_error);
   if (first) {
-    auto granted = boards_of_broker(settings);
-    if (granted) return granted;
-    log(LogLevel::info, "{}", granted.error().message);
+    if (auto granted = broker_ask(settings)) return *granted;
   }
   auto choices =
       link::interfaces_choose(link::interfaces_list(), settings.interfaces, settings.interfaces_variable);
@@ -168,7 +174,7 @@ Result<std::vector<Board>> boards_find(const Settings& settings) {
   }
   if (!boards.empty()) return boards;
   if (!first && broker_allowed(settings)) {
-    if (auto granted = boards_of_broker(settings)) return granted;
+    if (auto granted = broker_ask(settings)) return *granted;
   }
   return tl::unexpected(no_interface(*choices));
 }

@@ -97,13 +97,13 @@ Result<std::vector<Board>> boards_of_broker(const Settings& settings) {
 std::vector<Board> boards_watched(std::vector<Board> boards, const Settings& settings) {
   const std::size_t own = boards.size();
   for (std::size_t i = 0; i < own; i++) {
-    if (boards[i].granted() || settings.broker == "off") continue;
+    if (boards[i].granted()) continue;
     const std::uint32_t index = kMacvlans | boards[i].interface.index;
     if (!any_endpoint(index, settings.endpoints_max)) continue;
     Board board = boards[i];
     board.interface.index = index;
     board.interface.nic = broker::board_mac(board.mac);
-    board.broker = broker_path(settings);
+    board.broker = settings.broker == "off" ? broker::kDefaultPath : broker_path(settings);
     board.udp = false;
     boards.push_back(std::move(board));
   }
