@@ -3,6 +3,8 @@
 import contextlib
 import json
 import os
+import re
+import statistics
 import subprocess
 import sys
 import time
@@ -22,6 +24,7 @@ WARM_S = 1.0
 OTHER_ENDPOINT = "5"  # of a stream beside a ping-pong
 FLOW = [sys.executable, "-B", os.path.join(os.path.dirname(os.path.realpath(__file__)), "tcp_flow.py")]
 PATIENCE_S = 60
+LOOKS = 5  # at the round trips of TCP flows, in each measurement
 
 
 class Neighbours:
@@ -67,16 +70,22 @@ class Neighbours:
                                  "goodput": perf_rows(out)[size]["gbit_per_s"]})
         return rows
 
-    def rates(self, hosts):
-        """Returns what each host puts on the wire within the same seconds, in Mb/s."""
+    def rates(self, hosts, looks=0):
+        """Returns what each host puts on the wire within the same seconds in Mb/s, and the round trips of the last host's TCP flows in us."""
         time.sleep(WARM_S)
-        before, began = [sent_bytes(host) for host in hosts], time.monotonic()
-        time.sleep(self.plan["seconds"])
-        after, took = [sent_bytes(host) for host in hosts], time.monotonic() - began
-        return [(then - now) * 8 / took / 1e6 for now, then in zip(before, after)]
+        trips = []
+        before, began = [*map(sent_bytes, hosts)], time.monotonic()
+        for _ in range(looks):
+            time.sleep(self.plan["seconds"] / looks)
+            trips += tcp_round_trips(hosts[-1])
+        time.sleep(max(began + self.plan["seconds"] - time.monotonic(), 0))
+        after, took = [*map(sent_bytes, hosts)], time.monotonic() - began
+        return [(then - now) * 8 / took / 1e6 for now, then in zip(before, after)], trips
 
     def shared(self):
-        return dict(zip(("ours", "others"), self.rates((OURS, OTHERS))))
+        (ours, others), trips = self.rates((OURS, OTHERS), LOOKS)
+        row = {"ours": ours, "others": others}
+        return row | ({"tcp_us": statistics.median(trips)} if trips else {})
 
     def latency(self):
         rows = []
@@ -106,25 +115,36 @@ class Neighbours:
     def incast(self):
         senders = [f"h{i + 2}" for i in range(self.plan["senders"])]
         rows = []
-        with self.tcp_flows(len(senders), senders):
-            rows.append({"part": "incast", "senders": len(senders), "what": "TCP", "rates": self.rates(senders)})
+        with self.counting(senders) as counted, self.tcp_flows(len(senders), senders):
+            rates = self.rates(senders)[0]
+        rows.append({"part": "incast", "senders": len(senders), "what": "TCP", "rates": rates, **counted})
         for link in self.plan["links"]:
             for size in INCAST_SIZES:
                 rows.append({"part": "incast", "senders": len(senders), "what": f"{link} {size}", **self.omx_incast(link, size, senders)})
         return rows
 
+    @contextlib.contextmanager
+    def counting(self, senders):
+        """Yields a dictionary that has, after the block, the bytes that all senders sent within it and those that the receiver got."""
+        counted = {}
+        sent, received = sum(map(sent_bytes, senders)), bytes_of(RECEIVER, "rx")
+        yield counted
+        time.sleep(WARM_S)  # what is in the port's queue arrives
+        counted |= {"sent": sum(map(sent_bytes, senders)) - sent, "received": bytes_of(RECEIVER, "rx") - received}
+
     def omx_incast(self, link, size, senders):
         with contextlib.ExitStack() as stack:
             for host in senders:
                 stack.enter_context(serving(self.perf(link, host), ready="waiting"))
+            counted = stack.enter_context(self.counting(senders))
             client = self.perf(link, RECEIVER, *senders, "--pattern", "incast", "--wait", "--json", "-s", str(size), "--window", "8",
                                *lasting(self.plan["seconds"] + 2 * WARM_S))
             with running(client, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-                rates = self.rates(senders)
+                rates = self.rates(senders)[0]
                 out, said = process.communicate(timeout=PATIENCE_S)
         if process.returncode:
             raise MeasurementFailed(f"the incast of {len(senders)} senders failed: {said.strip()[-300:]}")
-        return {"rates": rates, "goodput": perf_rows(out)[size]["gbit_per_s"]}
+        return {"rates": rates, **counted, "goodput": perf_rows(out)[size]["gbit_per_s"]}
 
 
 def lasting(seconds):
@@ -144,8 +164,18 @@ def repeats(said):
     return {}
 
 
+def bytes_of(host, direction):
+    return int(run_client(in_host(host, ["cat", f"/sys/class/net/eth0/statistics/{direction}_bytes"])))
+
+
 def sent_bytes(host):
-    return int(run_client(in_host(host, ["cat", "/sys/class/net/eth0/statistics/tx_bytes"])))
+    return bytes_of(host, "tx")
+
+
+def tcp_round_trips(host):
+    """Returns the smoothed round trip of each TCP flow of a host, in us."""
+    said = run_client(in_host(host, ["ss", "-tin", "state", "established"]))
+    return [float(found) * 1000 for found in re.findall(r"\brtt:([0-9.]+)/", said)]
 
 
 @contextlib.contextmanager

@@ -31,11 +31,11 @@ def goodput(rows):
 
 
 def shares(figures):
-    lines = ["| TCP flows beside | stream | its Mb/s | theirs | its share | of a fair one | goodput Mb/s | sent again |", "|---|---|---|---|---|---|---|---|"]
+    lines = ["| TCP flows beside | stream | its Mb/s | theirs | its share | of a fair one | goodput Mb/s | sent again | TCP's round trip us |", "|---|---|---|---|---|---|---|---|---|"]
     for (flows, what), rows in grouped(figures, "shares", "flows", "what").items():
         share = statistics.median(row["ours"] / max(row["ours"] + row["others"], 1e-9) for row in rows)
         lines.append(f"| {flows} | {what} | {text(median(rows, 'ours'))} | {text(median(rows, 'others'))} | {share * 100:.0f} % | {share * (flows + 1):.2f} "
-                     f"| {goodput(rows)} | {text(median(rows, 'repeats'))} |")
+                     f"| {goodput(rows)} | {text(median(rows, 'repeats'))} | {text(median(rows, 'tcp_us'))} |")
     return lines
 
 
@@ -46,11 +46,12 @@ def latency(figures):
 
 
 def incast(figures):
-    lines = ["| senders | stream | all Mb/s on the wire | least of a fair share | Jain | goodput Mb/s |", "|---|---|---|---|---|---|"]
+    lines = ["| senders | stream | all send Mb/s | lost | least of a fair share | Jain | goodput Mb/s |", "|---|---|---|---|---|---|---|"]
     for (senders, what), rows in grouped(figures, "incast", "senders", "what").items():
         total = statistics.median(sum(row["rates"]) for row in rows)
         least = statistics.median(min(row["rates"]) * senders / max(sum(row["rates"]), 1e-9) for row in rows)
-        lines.append(f"| {senders} | {what} | {total:.0f} | {least:.2f} | {statistics.median(jain(row['rates']) for row in rows):.3f} "
+        lost = statistics.median(max(1 - row["received"] / max(row["sent"], 1), 0) for row in rows)
+        lines.append(f"| {senders} | {what} | {total:.0f} | {lost * 100:.1f} % | {least:.2f} | {statistics.median(jain(row['rates']) for row in rows):.3f} "
                      f"| {goodput(rows)} |")
     return lines
 

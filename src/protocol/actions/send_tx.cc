@@ -45,9 +45,9 @@ void send_transmit(State& s, Request& r) {
 namespace {
 
 // Returns whether a message is sent again because the network lost it. A silent receiver may just not have
-// read it yet. A loss by the bulk path may at first be the path's own fault.
+// read it yet, and one without room refuses it. A loss by the bulk path may at first be the path's own fault.
 bool shows_congestion(const Request& r, Counter why) {
-  if (r.tx.by_bulk && r.resends == 0) return false;
+  if ((r.tx.by_bulk && r.resends == 0) || r.peer->parking.park_next > 0) return false;
   return why == Counter::resend_sack ||
          (why == Counter::resend_timeout && r.peer->liveness.last_heard > r.last_sent);
 }

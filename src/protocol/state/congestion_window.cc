@@ -16,16 +16,17 @@ constexpr std::uint8_t kTestRounds = 64;
 // Where answers show no queue, a lone sender's window grows by this part of the data that arrive.
 constexpr std::uint32_t kQuickGrowth = 16;
 
+// If at most so many percent of the delay stay in a test, the queue was ours.
+constexpr unsigned kStays = 65, kStaysOfFew = 80;
+constexpr std::uint32_t kFramesFew = 8;
+
 // The delay of fewer frames tells little, because each takes its time on the wire.
 constexpr std::uint32_t kFramesLeast = 6;
-
-// So many frames are in flight even where that makes a queue: fewer would leave the path idle in between.
-constexpr std::uint32_t kFramesHeld = 4;
 
 // Returns from which delay on the queue is too long. On an empty path two hosts that sleep add some
 // microseconds to the shortest time.
 TimeNs delay_long(TimeNs least) {
-  return least * 5 / 2 + 50'000;
+  return least * 5 / 2 + 100'000;
 }
 
 // Returns up to which delay the queue is empty.
@@ -48,11 +49,12 @@ void CongestionWindow::test_begin(TimeNs delay, std::uint64_t next) {
 }
 
 // If the queue was ours, half of the window makes about half of the queue. If another flow had half of it,
-// three quarters are left.
+// three quarters are left. The delay of few frames falls in steps, and less.
 void CongestionWindow::test_end(const Path& path, TimeNs delay) {
   const TimeNs before = delay_before_ - std::min(delay_before_, path.least);
   const TimeNs after = delay - std::min(delay, path.least);
-  if (after * 100 < before * 65) {
+  const unsigned most = before_ <= kFramesFew * path.unit ? kStaysOfFew : kStays;
+  if (after * 100 < before * most) {
     mode_ = Mode::alone;
     bytes_ = std::max(bytes_, std::min(before_, path.floor));
   } else {
@@ -89,13 +91,13 @@ void CongestionWindow::answered(const Path& path, TimeNs took, std::uint64_t pos
 
 void CongestionWindow::grow(const Path& path, std::uint32_t arrived, bool queueing, bool quick) {
   if (mode_ == Mode::testing) return;
-  if (mode_ == Mode::alone && queueing && bytes_ >= kFramesHeld * path.unit) {
+  if (mode_ == Mode::alone && queueing && bytes_ >= path.held * path.unit) {
     doubling_ = false;
     return;
   }
   std::uint64_t more = arrived;
   if (!doubling_) more = (std::uint64_t{arrived} * path.unit + bytes_ - 1) / std::max(bytes_, 1U);
-  if (mode_ == Mode::contended) more = (more + 1) / 2;
+  if (mode_ == Mode::contended) more = (more * 3 + 3) / 4;
   if (!doubling_ && quick && mode_ == Mode::alone)
     more = std::max<std::uint64_t>(more, arrived / kQuickGrowth);
   bytes_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes_ + more, path.most));

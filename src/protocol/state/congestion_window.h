@@ -29,6 +29,8 @@ class CongestionWindow {
     std::uint32_t unit = 1;   // one frame
     std::uint32_t floor = 0;  // losses and delays make no window smaller than this
     std::uint32_t most = 0;   // growth makes no window larger than this
+    // Frames that are in flight even where they make a queue. Fewer would leave the path idle in between.
+    std::uint32_t held = 5;
   };
 
   explicit CongestionWindow(std::uint32_t bytes = 0) : bytes_(bytes) {}

@@ -92,8 +92,9 @@ bool eager_room(const Peer& p, const Request& r) {
 }
 
 bool eager_defers(const Peer& p, const Request& r) {
-  if (r.msg_length > kFirstEager && p.tx.frames_unacked > 0 && !p.bulk.alone && says_alone(p)) return true;
   const EagerWindow* const w = p.tx.eager;
+  const bool burst = w || p.tx.frames_unacked > 0;
+  if (r.msg_length > kFirstEager && burst && !p.bulk.alone && says_alone(p)) return true;
   if (!w || r.msg_length <= kLeast) return false;
   return w->heavy || r.msg_length > w->window.bytes() ||
          (!w->trial && medium_frames(p, r.msg_length) > kFramesMost);

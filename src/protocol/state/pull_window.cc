@@ -27,6 +27,9 @@ constexpr std::uint32_t kLeastFrames = 2;
 // A time longer than this, and several times as long as the shortest, was not spent on the path. One of the
 // two hosts did not run.
 constexpr TimeNs kRttMost = 5 * kMillisecond;
+// All frames of one turn have the time of its beginning, so an answer to a request of the same turn seems to
+// take no time.
+constexpr TimeNs kRttLeast = 1'000;
 constexpr unsigned kRttTimes = 4;
 constexpr TimeNs kRttPeriod = 1000 * kMillisecond;
 constexpr TimeNs kShareKept = 5 * kMillisecond, kShareKeptLeast = kMillisecond / 4;
@@ -128,8 +131,10 @@ std::uint32_t window_most(const PullPort& port, std::uint32_t bytes) {
 
 // Returns what the window for pulls by this board has to know of its path.
 CongestionWindow::Path path_of(const State& s, const Pull& pull, const PullPort& port) {
-  return {rtt_least(port), pull.unit, std::max(kLeastBytes, kLeastFrames * pull.unit),
-          window_most(port, s.config.pull_window_bytes)};
+  CongestionWindow::Path path{rtt_least(port), pull.unit, std::max(kLeastBytes, kLeastFrames * pull.unit),
+                              window_most(port, s.config.pull_window_bytes)};
+  if (s.pulling.sleeping) path.held++;  // one more comes while it wakes
+  return path;
 }
 
 // Returns whether a lone sender is asked for more than the window (pull_allowed()).
@@ -176,6 +181,7 @@ void answer_measure(State& s, Pull& pull, const PullBlock& block) {
   }
   PullPort& port = s.pulling.port(block.rail);
   const TimeNs took = s.now - block.asked_at, least = rtt_least(port);
+  if (took < kRttLeast) return;
   CongestionWindow& window = s.pulling.window(block.rail);
   rtt_measured(port, s.now, std::min(took, least == kNever ? kNever : std::max(kRttMost, kRttTimes * least)),
                window.contended());
