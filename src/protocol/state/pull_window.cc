@@ -131,10 +131,8 @@ std::uint32_t window_most(const PullPort& port, std::uint32_t bytes) {
 
 // Returns what the window for pulls by this board has to know of its path.
 CongestionWindow::Path path_of(const State& s, const Pull& pull, const PullPort& port) {
-  CongestionWindow::Path path{rtt_least(port), pull.unit, std::max(kLeastBytes, kLeastFrames * pull.unit),
-                              window_most(port, s.config.pull_window_bytes)};
-  if (s.pulling.sleeping) path.held++;  // one more comes while it wakes
-  return path;
+  return {rtt_least(port), pull.unit, std::max(kLeastBytes, kLeastFrames * pull.unit),
+          window_most(port, s.config.pull_window_bytes)};
 }
 
 // Returns whether a lone sender is asked for more than the window (pull_allowed()).
