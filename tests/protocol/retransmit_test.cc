@@ -99,6 +99,23 @@ TEST_F(Retransmit, window__a_medium_larger_than_the_credit_still_goes) {
   exchange(*a, to_b, *b, 30000);
 }
 
+// Of each burst the queue of a port takes the first frames and loses the others.
+TEST_F(Retransmit, window__a_medium_longer_than_a_queue_arrives_piece_by_piece) {
+  for (const unsigned room_for : {1U, 3U, 20U}) {
+    open();
+    network.faults.drop = [room_for, burst = TimeNs{0}, n = 0U, this](const Bytes& frame) mutable {
+      if (type_of(frame) != wire::PacketType::medium) return false;
+      if (std::exchange(burst, network.now) != network.now) n = 0;
+      return n++ >= room_for;
+    };
+    Bytes& in = room(30'000);
+    Request* r = receive(*b, in, 1);
+    (void)send(*a, to_b, message(30'000, 7), 1);
+    EXPECT_EQ(wait(*b, r, 60 * kSecond).status, Status::success) << "room for " << room_for;
+    EXPECT_TRUE(in == pattern(7, 30'000)) << "room for " << room_for;
+  }
+}
+
 TEST_F(Retransmit, resend__stops_at_the_ack) {
   open();
   network.faults.drop = drop_next(wire::PacketType::tiny, 1);

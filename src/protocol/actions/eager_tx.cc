@@ -32,6 +32,14 @@ std::uint32_t gather(const Request& r, std::uint32_t offset, std::uint32_t lengt
   return r.segments.gather(offset, length, out);
 }
 
+// Returns the fragment with which a transmission begins. Where a queue is shorter than the message, the
+// fragments at the end are lost. If each repetition began with the same one, the same ones would be lost
+// again. Multiples of the golden section meet every fragment soon.
+std::uint32_t first_fragment(const Request& r, std::uint32_t fragments) {
+  constexpr std::uint32_t kGolden = 40'503;  // in units of 2^-16
+  return ((r.resends * kGolden & 0xFFFF) * fragments) >> 16;
+}
+
 }  // namespace
 
 void eager_transmit(State& s, Request& r) {
@@ -79,8 +87,10 @@ void medium_transmit(State& s, Request& r) {
       static_cast<std::uint8_t>(p.agreed.mode == wire::Mode::mxoe ? __builtin_ctz(unit) : 0);
   packet.frag_unit =
       static_cast<std::uint16_t>(p.agreed.extended && p.agreed.mode == wire::Mode::omx ? unit : 0);
-  for (std::uint32_t i = 0; i < fragments; i++) {
-    const bool last = i + 1 == fragments;
+  const std::uint32_t first = first_fragment(r, fragments);
+  for (std::uint32_t n = 0; n < fragments; n++) {
+    const std::uint32_t i = first + n < fragments ? first + n : first + n - fragments;
+    const bool last = n + 1 == fragments;
     const std::uint32_t offset = i * unit;
     const std::uint32_t length = r.msg_length - offset < unit ? r.msg_length - offset : unit;
     message_fill(s, r, last, packet);
