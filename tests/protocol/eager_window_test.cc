@@ -111,6 +111,27 @@ TEST_F(EagerWindowTest, asked_ack__comes_at_once) {
   EXPECT_EQ(to_b->tx.frames_unacked, 0U);
 }
 
+// A coalesced frame has no place for the flag.
+TEST_F(EagerWindowTest, asked_ack__comes_at_once_for_short_messages_that_leave_together) {
+  open_jumbo();
+  stream(100, 20);
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  for (std::uint64_t i = 0; i < 8; i++) {
+    (void)receive(*b, room(8), i);
+    const Segment data = segment(message(8));
+    SendOp op;
+    op.peer = to_b;
+    op.segments = {&data, 1};
+    op.match_info = i;
+    op.advice.hold = true;
+    ASSERT_TRUE((*a)->send(network.now, op));
+  }
+  (*a)->release(network.now);
+  EXPECT_GT(sent(Counter::send_coalesced), 0U);
+  network.run_for(kMillisecond / 5);
+  EXPECT_LT(to_b->tx.frames_unacked, 8U) << "the message that asked is acknowledged";
+}
+
 TEST_F(EagerWindowTest, lone_short_message__is_not_delayed) {
   open_jumbo();
   stream(400, 3);

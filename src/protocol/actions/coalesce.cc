@@ -59,7 +59,7 @@ bool coalesce_add(State& s, const Request& r) {
   Coalescing& burst = s.coalescing;
   Peer& p = *r.peer;
   if (!burst.allowed || !s.config.coalesce || !(p.agreed.features & wire::kFeaturePack) ||
-      p.agreed.intra_node_frame)
+      p.agreed.intra_node_frame || r.tx.asks_ack)  // a PACK has no place for that flag
     return false;
   std::byte* const out = coalesce_room(s, p, false, r.seqnum, wire::kPackRecordMax + r.msg_length);
   if (!out) return false;
