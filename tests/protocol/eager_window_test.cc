@@ -132,6 +132,23 @@ TEST_F(EagerWindowTest, asked_ack__comes_at_once_for_short_messages_that_leave_t
   EXPECT_LT(to_b->tx.frames_unacked, 8U) << "the message that asked is acknowledged";
 }
 
+// The acknowledgement of a NOTIFY may come late, which shows nothing of the path.
+TEST_F(EagerWindowTest, notify__is_outside_of_the_window) {
+  open_jumbo();
+  stream(100, 20);
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  network.run_for(10 * kMillisecond);
+  const TimeNs last = to_b->tx.eager->last;
+  Request* r = receive(*a, room(200'000), 1);
+  (void)send(*b, to_a, message(200'000), 1);
+  ASSERT_EQ(wait(*a, r).status, Status::success);
+  EXPECT_EQ(to_b->tx.frames_unacked, 1U);
+  EXPECT_EQ(to_b->tx.eager->in_flight, 0U);
+  network.run_for(10 * kMillisecond);
+  EXPECT_EQ(to_b->tx.frames_unacked, 0U);
+  EXPECT_EQ(to_b->tx.eager->last, last);
+}
+
 TEST_F(EagerWindowTest, lone_short_message__is_not_delayed) {
   open_jumbo();
   stream(400, 3);

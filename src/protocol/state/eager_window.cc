@@ -35,7 +35,9 @@ constexpr std::uint64_t kTrialBytes = 4U << 20;
 // A message of more frames than this is repaired better when its receiver asks for what it lacks.
 constexpr std::uint32_t kFramesMost = 2;
 
+// A NOTIFY always leaves, and cannot ask for its acknowledgement. So it has no part in the window.
 std::uint32_t cost(const Request& r) {
+  if (r.send_class == SendClass::notify) return 0;
   const bool data = r.send_class < SendClass::large;
   return (data ? r.msg_length : 0) + r.tx.frames * kFrameOverhead;
 }
@@ -104,6 +106,7 @@ void eager_left(Peer& p, Request& r) {
   EagerWindow* const w = p.tx.eager;
   if (!w) return;
   charge(*w, r);
+  if (r.tx.charged == 0) return;
   w->unasked += r.tx.charged;
   // Two acknowledgements in each window keep it moving.
   r.tx.asks_ack = w->unasked >= w->window.bytes() / 2 || w->in_flight == r.tx.charged;
@@ -112,7 +115,7 @@ void eager_left(Peer& p, Request& r) {
 
 void eager_acked(State& s, Peer& p, const Request& r, bool measures) {
   EagerWindow* const w = p.tx.eager;
-  if (!w || r.tx.charged == 0) return;
+  if (!w) return;
   const std::uint32_t before = w->in_flight;
   w->in_flight -= r.tx.charged;
   w->loss -= w->loss >> kLossMessages;
