@@ -184,6 +184,18 @@ TEST_F(EagerWindowTest, first_contact__only_one_long_message_leaves_unasked) {
   EXPECT_EQ(sent(Counter::eager_deferred), 3U);
 }
 
+TEST_F(EagerWindowTest, deferred__counts_a_message_once_however_long_it_waits) {
+  Config few;
+  few.eager_frames = 4;
+  open({}, few);
+  to_b->bulk.alone = false;
+  for (std::uint64_t i = 0; i < 4; i++) (void)send(*a, to_b, message(8), i);
+  for (std::uint64_t i = 4; i < 8; i++) (void)send(*a, to_b, message(kManyFrames), i);
+  EXPECT_EQ(sent(Counter::eager_deferred), 0U) << "the peer has no room for its announcement yet";
+  network.run_for(10 * kMillisecond);
+  EXPECT_EQ(sent(Counter::eager_deferred), 4U);
+}
+
 TEST_F(EagerWindowTest, legacy_peer__has_none) {
   Config config;
   config.extension = false;

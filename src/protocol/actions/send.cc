@@ -96,17 +96,18 @@ bool is_notify(const Request& r) {
   return r.send_class == SendClass::notify && r.kind == RequestKind::receive;
 }
 
-// Chooses how the message travels: by its size, and by envelope when those before it had to.
-void class_choose(State& s, const Peer& p, Request& r) {
+// Chooses how the message travels: by its size, and by envelope when those before it had to. Returns whether
+// it waits for its receiver because of congestion.
+bool class_choose(State& s, const Peer& p, Request& r) {
   r.send_class = class_for(s, p, r);
   r.tx.parked = r.send_class != SendClass::large && park_defers(s, p);
-  if (r.send_class == SendClass::medium && eager_defers(p, r) && peer_reads_parked(p)) {
-    r.tx.parked = true;
-    s.count(Counter::eager_deferred)++;
-  }
+  const bool deferred =
+      r.send_class == SendClass::medium && !r.tx.parked && eager_defers(p, r) && peer_reads_parked(p);
+  r.tx.parked |= deferred;
   if (r.tx.parked) [[unlikely]]
     r.send_class = SendClass::large;
   r.tx.frames = static_cast<std::uint8_t>(frame_cost(p, r));
+  return deferred;
 }
 
 bool credit_left(const Peer& p, const Request& r) {
@@ -169,8 +170,10 @@ void pump(State& s, Peer& p, bool at_once) {
       request_finish(s, *r, Status::rejected);
       continue;
     } else {
-      class_choose(s, p, *r);
+      const bool deferred = class_choose(s, p, *r);
       if (!credit_left(p, *r) || !region_take(s, p, *r)) return;
+      if (deferred) [[unlikely]]
+        s.count(Counter::eager_deferred)++;
       copy_choose(s, p, *r, at_once, late);
     }
     number_give(s, p, *r);
