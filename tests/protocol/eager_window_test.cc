@@ -184,6 +184,38 @@ TEST_F(EagerWindowTest, first_contact__only_one_long_message_leaves_unasked) {
   EXPECT_EQ(sent(Counter::eager_deferred), 3U);
 }
 
+// A delivered send completes with the acknowledgement, whether a receive was posted or not
+// (docs/reference/contract.md).
+TEST_F(EagerWindowTest, delivered_send__does_not_wait_for_a_receive) {
+  open_jumbo();
+  to_b->bulk.alone = false;
+  (void)send(*a, to_b, message(kManyFrames), 1);
+  const Segment data = segment(message(kManyFrames));
+  SendOp op;
+  op.peer = to_b;
+  op.segments = {&data, 1};
+  op.match_info = 2;
+  op.delivered = true;
+  EXPECT_EQ(wait(*a, (*a)->send(network.now, op).value(), kSecond).status, Status::success);
+}
+
+TEST_F(EagerWindowTest, no_memory_for_copies__sends_do_not_wait_for_a_receive) {
+  for (const bool none : {true, false}) {
+    network.clear();
+    Config config;
+    config.mtu = 9000;
+    if (none)
+      config.buffered_sends_max = 0;
+    else
+      config.send_buffer_bytes = 16 * 1024;
+    open(config, config);
+    network.run_for(10 * kMillisecond);
+    to_b->bulk.alone = false;
+    (void)send(*a, to_b, message(kManyFrames), 1);
+    EXPECT_EQ(wait(*a, send(*a, to_b, message(kManyFrames), 2), kSecond).status, Status::success);
+  }
+}
+
 TEST_F(EagerWindowTest, deferred__counts_a_message_once_however_long_it_waits) {
   Config few;
   few.eager_frames = 4;

@@ -17,6 +17,7 @@
 #include "protocol/state/peer.h"
 #include "protocol/state/reorder_buffer.h"
 #include "protocol/state/request.h"
+#include "protocol/state/room.h"
 #include "protocol/state/send_memory.h"
 #include "protocol/state/seqnum.h"
 #include "protocol/state/sizes.h"
@@ -96,13 +97,24 @@ bool is_notify(const Request& r) {
   return r.send_class == SendClass::notify && r.kind == RequestKind::receive;
 }
 
+// Returns whether the message may wait until its receiver asks for it. The application must not notice, so it
+// is copied. One that completes with its acknowledgement would complete later, when a receive matches.
+bool may_wait(State& s, Request& r) {
+  if (r.tx.buffered || r.tx.confirmed) return true;
+  if (r.tx.delivered || s.config.buffered_sends_max == 0) return false;
+  std::byte* const memory = room_for_copy(s, r.msg_length);
+  if (!memory) return false;
+  send_copy_fill(r, memory);
+  return true;
+}
+
 // Chooses how the message travels: by its size, and by envelope when those before it had to. Returns whether
 // it waits for its receiver because of congestion.
 bool class_choose(State& s, const Peer& p, Request& r) {
   r.send_class = class_for(s, p, r);
   r.tx.parked = r.send_class != SendClass::large && park_defers(s, p);
-  const bool deferred =
-      r.send_class == SendClass::medium && !r.tx.parked && eager_defers(p, r) && peer_reads_parked(p);
+  const bool deferred = r.send_class == SendClass::medium && !r.tx.parked && eager_defers(p, r) &&
+                        peer_reads_parked(p) && may_wait(s, r);
   r.tx.parked |= deferred;
   if (r.tx.parked) [[unlikely]]
     r.send_class = SendClass::large;
