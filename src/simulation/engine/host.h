@@ -18,6 +18,12 @@ namespace omx::simulation {
 
 class World;
 
+// A port of the switch that others use, too.
+struct SharedPort {
+  PortLimits limits;
+  std::uint64_t others_seed = 0;  // of their traffic (cross_traffic.h); 0: they send nothing
+};
+
 struct HostOptions {
   protocol::Config config;  // the world sets nic and session
   PortLimits port;          // into the network
@@ -27,6 +33,7 @@ struct HostOptions {
   double gso_cut = 0;                      // the network cuts such a share of the GSO frames that it sends
   std::uint64_t copies_seed = 0;           // 0: the engine copies; else LateCopies does, seeded by this
   std::vector<PortLimits> rails;           // its further boards, each on a switch of its own
+  std::optional<SharedPort> shared;        // instead of the switch's other ports
   int clock_ppm = 0;                       // how much faster than true time its clock runs
 };
 

@@ -45,6 +45,19 @@ class Port {
   // Stops sending for this time.
   void stall(TimeNs now, TimeNs time) { free_at_ = std::max(free_at_, now) + time; }
 
+  // Takes bytes of others between two times: such a part of the rate, while less than the bytes of the time
+  // `most` wait.
+  void others(TimeNs from, TimeNs to, unsigned percent, TimeNs most) {
+    TimeNs waits = std::max(free_at_, from) - from, time = to - from;
+    if (waits > most) {
+      if (waits - most >= time) return;
+      time -= waits - most;
+      waits = most;
+    }
+    waits += time * percent / 100;
+    free_at_ = to + std::min(most, waits - std::min(waits, time));
+  }
+
   TimeNs time_of(std::uint64_t cable_bytes) const {
     return (cable_bytes * 8'000'000'000ULL + limits_.bits_per_second - 1) / limits_.bits_per_second;
   }
@@ -54,6 +67,11 @@ class Port {
     return static_cast<std::uint64_t>(static_cast<unsigned __int128>(free_at_ - now) *
                                       limits_.bits_per_second / 8'000'000'000ULL);
   }
+  // Returns how many bytes still fit into the queue.
+  std::uint64_t room(TimeNs now) const {
+    return limits_.queue_bytes - std::min(limits_.queue_bytes, queued(now));
+  }
+  const PortLimits& limits() const { return limits_; }
   const PortCounters& counters() const { return counters_; }
 
  private:

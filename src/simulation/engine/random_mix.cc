@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "simulation/engine/workload.h"
 
@@ -22,8 +23,7 @@ constexpr TimeNs kSettleLimitExtended = 60 * kSecond;
 
 class RandomMix final : public Workload {
  public:
-  explicit RandomMix(const RunOptions& options)
-      : Workload(options, random_network(options.seed, kKey), kKey) {}
+  RandomMix(const RunOptions& options, RandomNetwork network) : Workload(options, std::move(network), kKey) {}
 
  private:
   void act() override;
@@ -135,7 +135,14 @@ void RandomMix::act() {
 }  // namespace
 
 RunResult random_mix_run(const RunOptions& options) {
-  RandomMix run(options);
+  RandomMix run(options, random_network(options.seed, kKey));
+  return run.run();
+}
+
+RunResult congestion_run(const RunOptions& options) {
+  RandomNetwork network = random_network(options.seed, kKey);
+  random_congestion(options.seed, network);
+  RandomMix run(options, std::move(network));
   return run.run();
 }
 

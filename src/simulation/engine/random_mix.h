@@ -10,5 +10,7 @@
 namespace omx::simulation {
 
 RunResult random_mix_run(const RunOptions& options);
+// Runs the random mix where ports of the switch are slow, have short queues, and are used by others, too.
+RunResult congestion_run(const RunOptions& options);
 
 }  // namespace omx::simulation

@@ -99,4 +99,25 @@ RandomNetwork random_network(std::uint64_t seed, std::uint32_t key) {
   return network;
 }
 
+void random_congestion(std::uint64_t seed, RandomNetwork& network) {
+  Random random(seed ^ 0xc09e57ed);
+  static constexpr std::uint64_t kRates[] = {100'000'000, 1'000'000'000, 10'000'000'000};
+  static constexpr std::uint64_t kQueues[] = {24U << 10, 64U << 10, 192U << 10, 1U << 20};
+  SharedPort shared;
+  shared.limits = network.world.switch_port;
+  shared.limits.bits_per_second = kRates[random.below(std::size(kRates))];
+  shared.limits.queue_bytes = kQueues[random.below(std::size(kQueues))];
+  const bool others = random.chance(0.6), all = random.chance(0.5);
+  const std::uint64_t one = random.below(network.hosts.size());
+  for (std::uint64_t i = 0; i < network.hosts.size(); i++) {
+    if (!all && i != one) continue;
+    if (others) shared.others_seed = 1 + random.below(1U << 30);
+    network.hosts[i].shared = shared;
+  }
+  if (random.chance(0.5)) {
+    network.faults.loss = network.faults.burst_start = 0;
+    network.faults.lost_type.reset();
+  }
+}
+
 }  // namespace omx::simulation

@@ -16,5 +16,8 @@ struct RandomNetwork {
 };
 
 RandomNetwork random_network(std::uint64_t seed, std::uint32_t key);
+// Makes all ports of the switch, or one, slow and their queues short. Others may send there, too. Everything
+// else stays as the seed made it, but half of the networks lose no frames elsewhere.
+void random_congestion(std::uint64_t seed, RandomNetwork& network);
 
 }  // namespace omx::simulation

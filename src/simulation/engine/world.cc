@@ -23,7 +23,10 @@ World::~World() {
 
 SimHost& World::add(const HostOptions& options) {
   const auto index = static_cast<std::uint32_t>(hosts_.size());
-  auto& ports = switch_ports_.emplace_back(1, Port(options_.switch_port));
+  auto& ports =
+      switch_ports_.emplace_back(1, Port(options.shared ? options.shared->limits : options_.switch_port));
+  auto& others = others_.emplace_back();
+  if (options.shared && options.shared->others_seed != 0) others.emplace(options.shared->others_seed);
   for (const PortLimits& rail : options.rails) ports.emplace_back(rail);
   hosts_.push_back(std::make_unique<SimHost>(*this, index, options));
   return *hosts_.back();
@@ -81,6 +84,15 @@ void World::on_event(std::uint64_t argument) {
   hosts_[to - 1]->frame_arrived(frame);
 }
 
+// Lets the others send first. Of the datagrams of a GSO frame only those at its end find no room.
+void World::share(std::uint32_t host, SimFrame& frame) {
+  Port& port = switch_ports_[host][0];
+  if (others_[host]) others_[host]->advance(now(), port);
+  const std::uint64_t room = port.room(now());
+  if (frame.cut > 0 && frame.bytes.size() > room && room >= frame.cut)
+    frame.bytes.resize(room / frame.cut * frame.cut);
+}
+
 void World::forward(std::uint32_t index) {
   SimFrame& frame = frames_[index];
   // Each board has a switch of its own, and switches are not connected.
@@ -95,6 +107,7 @@ void World::forward(std::uint32_t index) {
     frames_.destroy(index);
     return;
   }
+  if (frame.rail == 0 && hosts_[to]->options().shared) share(static_cast<std::uint32_t>(to), frame);
   const TimeNs at = switch_ports_[to][frame.rail].send(now(), frame.bytes.size());
   if (at == 0) {
     totals_.dropped++;

@@ -9,9 +9,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "simulation/engine/cross_traffic.h"
 #include "simulation/engine/events.h"
 #include "simulation/engine/faults.h"
 #include "simulation/engine/frames.h"
@@ -90,6 +92,7 @@ class World final : public EventTarget {
   }
   enum class Step : std::uint64_t { at_switch, at_host };
   void forward(std::uint32_t frame);
+  void share(std::uint32_t host, SimFrame& frame);
   void leave(SimHost& from, std::uint32_t frame, const FrameFaults& drawn);
 
   WorldOptions options_;
@@ -97,7 +100,8 @@ class World final : public EventTarget {
   FramePool frames_;
   Faults faults_;
   std::vector<std::unique_ptr<SimHost>> hosts_;
-  std::vector<std::vector<Port>> switch_ports_;  // by host and board
+  std::vector<std::vector<Port>> switch_ports_;      // by host and board
+  std::vector<std::optional<CrossTraffic>> others_;  // at the first board's port of each host
   std::map<std::pair<std::uint32_t, unsigned>, bool> cuts_;
   std::function<void(SimHost&)> on_activity_;
   std::function<void(SimHost&, const SimFrame&)> on_delivery_;

@@ -36,10 +36,11 @@ TEST_P(Determinism, a_trace_changes_nothing) {
 
 using Parameter = testing::TestParamInfo<RunResult (*)(const RunOptions&)>;
 std::string workload_name(const Parameter& parameter) {
-  static constexpr const char* kNames[] = {"random_mix", "churn", "stalls"};
+  static constexpr const char* kNames[] = {"random_mix", "congestion", "churn", "stalls"};
   return kNames[parameter.index];
 }
-INSTANTIATE_TEST_SUITE_P(Workloads, Determinism, testing::Values(&random_mix_run, &churn_run, &stalls_run),
+INSTANTIATE_TEST_SUITE_P(Workloads, Determinism,
+                         testing::Values(&random_mix_run, &congestion_run, &churn_run, &stalls_run),
                          workload_name);
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs workloads in the simulated network, any number of seeds, or one with a trace.
 //   omx_sim --seeds 2000                      seeds 1 to 2000 of the workload random-mix
+//   omx_sim --workload congestion --seeds 2000     with slow ports that others use, too
 //   omx_sim --workload churn --seeds 2000     with endpoints that crash and restart
 //   omx_sim --workload stalls --seeds 2000    with hosts that stop and cables that are cut
 //   omx_sim --seed 17 --trace                 one run, with what happened on stderr
@@ -49,6 +50,7 @@ RunResult run(const Arguments& a, std::uint64_t seed, bool trace) {
   options.seed = seed;
   options.operations = a.operations;
   options.trace = trace ? stderr : nullptr;
+  if (a.workload == "congestion") return congestion_run(options);
   if (a.workload == "stalls") return stalls_run(options);
   return a.workload == "churn" ? churn_run(options) : random_mix_run(options);
 }
@@ -96,9 +98,9 @@ int main(int argc, char** argv) {
   Arguments a;
   app.add_option(
          "--workload", a.workload,
-         "random-mix: no endpoint crashes; churn: crashes, pauses, partitions; stalls: silences around "
-         "the time-out")
-      ->check(CLI::IsMember({"random-mix", "churn", "stalls", "mixed", "deaths", "restless"}))
+         "random-mix: no endpoint crashes; congestion: random-mix with slow ports that others use, too; "
+         "churn: crashes, pauses, partitions; stalls: silences around the time-out")
+      ->check(CLI::IsMember({"random-mix", "congestion", "churn", "stalls", "mixed", "deaths", "restless"}))
       ->capture_default_str();
   app.add_option("--seed", a.seed, "one run with this seed");
   app.add_option("--seeds", a.seeds, "number of runs, with consecutive seeds");
