@@ -58,10 +58,10 @@ CongestionWindow::Path path_of(const Peer& p, const EagerWindow& w) {
 }
 
 void charge(EagerWindow& w, Request& r) {
-  r.tx.charged = cost(r);
-  w.in_flight += r.tx.charged;
-  w.sent += r.tx.charged;
-  r.tx.position = w.sent;
+  r.charged = cost(r);
+  w.in_flight += r.charged;
+  w.sent += r.charged;
+  r.position = w.sent;
 }
 
 // Returns whether the receiver of large messages says whether other peers send to it.
@@ -106,10 +106,10 @@ void eager_left(Peer& p, Request& r) {
   EagerWindow* const w = p.tx.eager;
   if (!w) return;
   charge(*w, r);
-  if (r.tx.charged == 0) return;
-  w->unasked += r.tx.charged;
+  if (r.charged == 0) return;
+  w->unasked += r.charged;
   // Two acknowledgements in each window keep it moving.
-  r.tx.asks_ack = w->unasked >= w->window.bytes() / 2 || w->in_flight == r.tx.charged;
+  r.tx.asks_ack = w->unasked >= w->window.bytes() / 2 || w->in_flight == r.charged;
   if (r.tx.asks_ack) w->unasked = 0;
 }
 
@@ -117,16 +117,16 @@ void eager_acked(State& s, Peer& p, const Request& r, bool measures) {
   EagerWindow* const w = p.tx.eager;
   if (!w) return;
   const std::uint32_t before = w->in_flight;
-  w->in_flight -= r.tx.charged;
+  w->in_flight -= r.charged;
   w->loss -= w->loss >> kLossMessages;
   if (measures && r.tx.asks_ack && r.resends == 0) {
     const TimeNs took = s.now - r.last_sent;
     w->least = std::min(w->least, took);
     w->last = took;
-    w->window.answered(path_of(p, *w), took, r.tx.position, w->sent);
+    w->window.answered(path_of(p, *w), took, r.position, w->sent);
   }
   // The window grows only where it is the limit.
-  if (before >= w->window.bytes() / 2) w->window.grow(path_of(p, *w), r.tx.charged, queueing(*w), true);
+  if (before >= w->window.bytes() / 2) w->window.grow(path_of(p, *w), r.charged, queueing(*w), true);
   if (w->trial) {
     if (w->sent - w->trial_at > kTrialBytes) eager_end(s, p);
   } else if (s.now - w->calm_since > kCalmFirst << (p.tx.eager_windows - 1U)) {
@@ -147,8 +147,7 @@ void eager_lost(State& s, Peer& p, Request& r) {
   if (std::exchange(w->trial, false)) relapse(p);
   w->loss += (kLossAll - w->loss) >> kLossMessages;
   w->heavy |= w->loss > kLossHeavy && w->window.bytes() <= 2 * unit_of(p);
-  const std::uint64_t position =
-      std::exchange(r.tx.position, ++w->sent);  // the repetition is a later message
+  const std::uint64_t position = std::exchange(r.position, ++w->sent);  // the repetition is a later message
   if (w->loss < kLossMost && !queueing(*w) && !w->window.contended()) return;
   w->window.lost(path_of(p, *w), position, w->sent - 1, w->loss > kLossHeavy);
 }
@@ -156,7 +155,7 @@ void eager_lost(State& s, Peer& p, Request& r) {
 void eager_end(State& s, Peer& p) {
   EagerWindow* const w = std::exchange(p.tx.eager, nullptr);
   if (!w) return;
-  for (Request* r = p.tx.unacked.front(); r; r = p.tx.unacked.next(*r)) r->tx.charged = 0;
+  for (Request* r = p.tx.unacked.front(); r; r = p.tx.unacked.next(*r)) r->charged = 0;
   s.memory.eager_windows.destroy(w);
 }
 

@@ -82,8 +82,6 @@ struct RequestTx {
   std::uint32_t buffer_size = 0;
   std::byte* buffer = nullptr;            // copy of a buffered send's data
   std::array<std::byte, kNearMost> near;  // ... of a short message; nothing has to be taken for it
-  std::uint32_t charged = 0;              // bytes in the eager window of its peer (eager_window.h)
-  std::uint64_t position = 0;             // ... and where it is among all bytes of that window
   TimeNs passed_at = 0;  // when a later message was known to have arrived first; 0: not so far
 };
 
@@ -131,7 +129,8 @@ struct Request {
   std::uint64_t data = 0;
   std::uint32_t msg_length = 0;
   std::uint32_t xfer_length = 0;
-  std::uint32_t key = 0;  // connect
+  std::uint32_t key = 0;      // connect
+  std::uint32_t charged = 0;  // send: bytes in the eager window of its peer (eager_window.h)
 
   SegmentList segments;
   RequestTx tx;
@@ -148,6 +147,8 @@ struct Request {
   ListHook done;          // completion queue
   ListHook done_context;  // completion queue of its context id
   ListHook match;         // bucket of a posted table
+
+  std::uint64_t position = 0;  // send: where its bytes are among all of that window
 };
 
 }  // namespace omx::protocol
