@@ -149,6 +149,22 @@ TEST_F(EagerWindowTest, notify__is_outside_of_the_window) {
   EXPECT_EQ(to_b->tx.eager->last, last);
 }
 
+// All that happens in one turn has the time of its beginning.
+TEST_F(EagerWindowTest, round_trip__is_not_measured_within_one_turn) {
+  open_jumbo();
+  const auto at_once = [this] {
+    network.faults.late = [](const Bytes&) { return TimeNs{0} - 5'000; };
+    for (std::uint64_t i = 0; i < 20; i++) exchange(*a, to_b, *b, kOneFrame, i);
+    network.run_for(10 * kMillisecond);
+  };
+  at_once();
+  stream(100, 20);
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  EXPECT_GT(to_b->tx.eager->least, 1000U);
+  at_once();
+  EXPECT_GT(to_b->tx.eager->least, 1000U) << "else every later answer is a late one";
+}
+
 TEST_F(EagerWindowTest, lone_short_message__is_not_delayed) {
   open_jumbo();
   stream(400, 3);

@@ -31,6 +31,8 @@ constexpr std::uint32_t kLossMost = kLossAll / 25, kLossHeavy = kLossAll / 10;
 // After so long without a loss a trial begins. The time doubles each time that losses come back.
 constexpr TimeNs kCalmFirst = 1000 * kMillisecond;
 constexpr std::uint8_t kCalmDoublings = 6;
+// All that happens in one turn has the time of its beginning. Such an answer seems to take no time.
+constexpr TimeNs kTookLeast = 1'000;
 constexpr std::uint64_t kTrialBytes = 4U << 20;
 // A message of more frames than this is repaired better when its receiver asks for what it lacks.
 constexpr std::uint32_t kFramesMost = 2;
@@ -80,7 +82,7 @@ EagerWindow* begin(State& s, Peer& p) {
   if (!w) return nullptr;
   for (Request* r = p.tx.unacked.front(); r; r = p.tx.unacked.next(*r)) charge(*w, *r);
   w->window = CongestionWindow(std::clamp(w->in_flight, kFirstWindow, kMost));
-  if (p.tx.trip.least() > 0) w->least = p.tx.trip.least();
+  if (p.tx.trip.least() >= kTookLeast) w->least = p.tx.trip.least();
   relapse(p);
   s.count(Counter::eager_window)++;
   return w;
@@ -119,8 +121,8 @@ void eager_acked(State& s, Peer& p, const Request& r, bool measures) {
   const std::uint32_t before = w->in_flight;
   w->in_flight -= r.charged;
   w->loss -= w->loss >> kLossMessages;
-  if (measures && r.tx.asks_ack && r.resends == 0) {
-    const TimeNs took = s.now - r.last_sent;
+  const TimeNs took = s.now - r.last_sent;
+  if (measures && r.tx.asks_ack && r.resends == 0 && took >= kTookLeast) {
     w->least = std::min(w->least, took);
     w->last = took;
     w->window.answered(path_of(p, *w), took, r.position, w->sent);
