@@ -183,7 +183,9 @@ void answer_measure(State& s, Pull& pull, const PullBlock& block) {
   CongestionWindow& window = s.pulling.window(block.rail);
   rtt_measured(port, s.now, std::min(took, least == kNever ? kNever : std::max(kRttMost, kRttTimes * least)),
                window.contended());
-  if (!asks_ahead(s, port)) window.answered(path_of(s, pull, port), took, block.asked, s.pulling.asked);
+  // Data that are asked for ahead wait in front of their board.
+  if (!asks_ahead(s, port) && !rails_used(s))
+    window.answered(path_of(s, pull, port), took, block.asked, s.pulling.asked);
   p.tx.trip.measured(s.now, std::min(took, std::max(kRttMost, p.tx.trip.patience())));
 }
 
