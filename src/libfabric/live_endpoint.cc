@@ -54,6 +54,7 @@ int LiveEndpoint::enable() {
   assert(!enabled());
   if (const int error = bindings.check(choices.caps)) return error;
   runtime::OpenOptions options;
+  options.mx_order = false;
   options.board = domain().board().number;
   options.key = kKey;
   options.all_boards = domain().all_boards();

@@ -14,6 +14,7 @@ class EagerWindowTest : public PairTest {
   void open_jumbo() {
     Config config;
     config.mtu = 9000;
+    config.reliability.defers_from = 1024;
     open(config, config);
     network.run_for(10 * kMillisecond);  // large frames are proven
   }
@@ -138,7 +139,7 @@ TEST_F(EagerWindowTest, notify__is_outside_of_the_window) {
   stream(100, 20);
   ASSERT_NE(to_b->tx.eager, nullptr);
   network.run_for(10 * kMillisecond);
-  const TimeNs last = to_b->tx.eager->last;
+  const auto last = to_b->tx.eager->last;
   Request* r = receive(*a, room(200'000), 1);
   (void)send(*b, to_a, message(200'000), 1);
   ASSERT_EQ(wait(*a, r).status, Status::success);
@@ -220,6 +221,7 @@ TEST_F(EagerWindowTest, no_memory_for_copies__sends_do_not_wait_for_a_receive) {
     network.clear();
     Config config;
     config.mtu = 9000;
+    config.reliability.defers_from = 1024;
     if (none)
       config.buffered_sends_max = 0;
     else
@@ -235,7 +237,8 @@ TEST_F(EagerWindowTest, no_memory_for_copies__sends_do_not_wait_for_a_receive) {
 TEST_F(EagerWindowTest, deferred__counts_a_message_once_however_long_it_waits) {
   Config few;
   few.eager_frames = 4;
-  open({}, few);
+  few.reliability.defers_from = 1024;
+  open(few, few);
   to_b->bulk.alone = false;
   for (std::uint64_t i = 0; i < 4; i++) (void)send(*a, to_b, message(8), i);
   for (std::uint64_t i = 4; i < 8; i++) (void)send(*a, to_b, message(kManyFrames), i);

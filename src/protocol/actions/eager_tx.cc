@@ -87,7 +87,7 @@ void medium_transmit(State& s, Request& r) {
       static_cast<std::uint8_t>(p.agreed.mode == wire::Mode::mxoe ? __builtin_ctz(unit) : 0);
   packet.frag_unit =
       static_cast<std::uint16_t>(p.agreed.extended && p.agreed.mode == wire::Mode::omx ? unit : 0);
-  const std::uint32_t first = first_fragment(r, fragments);
+  const std::uint32_t first = p.agreed.extended ? first_fragment(r, fragments) : 0;
   for (std::uint32_t n = 0; n < fragments; n++) {
     const std::uint32_t i = first + n < fragments ? first + n : first + n - fragments;
     const bool last = n + 1 == fragments;

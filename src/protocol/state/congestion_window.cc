@@ -72,9 +72,11 @@ void CongestionWindow::answered(const Path& path, TimeNs took, std::uint64_t pos
   round_ = next;
   samples_ = 0;
   if (rounds_ < kTestRounds) rounds_++;
+  if (calm_ < kCalm) calm_++;
   switch (mode_) {
     case Mode::alone:
-      if (delay > delay_long(path.least) && bytes_ > std::max(path.floor, kFramesLeast * path.unit))
+      if (calm_ < kCalm && delay > delay_long(path.least) &&
+          bytes_ > std::max(path.floor, kFramesLeast * path.unit))
         test_begin(delay, next);
       break;
     case Mode::contended:
@@ -98,7 +100,7 @@ void CongestionWindow::grow(const Path& path, std::uint32_t arrived, bool queuei
   std::uint64_t more = arrived;
   if (!doubling_) more = (std::uint64_t{arrived} * path.unit + bytes_ - 1) / std::max(bytes_, 1U);
   if (mode_ == Mode::contended) more = (more * 3 + 3) / 4;
-  if (!doubling_ && quick && mode_ == Mode::alone)
+  if (!doubling_ && ((quick && mode_ == Mode::alone) || (mode_ == Mode::contended && calm_ == kCalm)))
     more = std::max<std::uint64_t>(more, arrived / kQuickGrowth);
   bytes_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes_ + more, path.most));
 }
@@ -106,6 +108,7 @@ void CongestionWindow::grow(const Path& path, std::uint32_t arrived, bool queuei
 void CongestionWindow::lost(const Path& path, std::uint64_t position, std::uint64_t next, bool heavy) {
   if (!news(position)) return;
   reacted_ = next;
+  calm_ = 0;
   doubling_ = false;
   const bool before_test = mode_ == Mode::testing && position <= test_;
   if (mode_ == Mode::testing && !before_test) {  // a queue that overflows even so is not ours

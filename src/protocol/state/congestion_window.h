@@ -7,7 +7,8 @@
 //    |  +---- the delay became shorter ---+  +---- after kTestWindows -------+   |
 //    +--------------------- answers are quick again ----------------------------+
 //
-// A loss while alone begins a test, too. A loss during a test ends it: the window is then contended.
+// A loss while alone begins a test, too. A loss during a test ends it: the window is then contended. Without
+// losses there are no tests: hosts that do not run make answers late, too.
 //
 // alone      The queue on the path, if any, is ours. The window grows only while answers are quick.
 // testing    The window is halved for a moment, to see whose the queue is.
@@ -54,6 +55,8 @@ class CongestionWindow {
 
  private:
   enum class Mode : std::uint8_t { alone, testing, contended };
+  // After so many rounds without a loss no queue overflows.
+  static constexpr std::uint8_t kCalm = 64;
 
   void test_begin(TimeNs delay, std::uint64_t next);
   void test_end(const Path& path, TimeNs delay);
@@ -71,6 +74,7 @@ class CongestionWindow {
   bool was_contended_ = false;  // before the test
   bool settling_ = false;       // answers still show the window before the test
   std::uint8_t samples_ = 0;    // answers in this round
+  std::uint8_t calm_ = kCalm;   // rounds since the last loss, at most kCalm
   std::uint8_t rounds_ = 0;     // since the last test
 };
 

@@ -24,7 +24,7 @@ constexpr std::uint32_t kFirstWindow = 64 * 1024;
 constexpr std::uint32_t kLeast = 1024;
 constexpr std::uint32_t kMost = 16U << 20;
 constexpr std::uint32_t kLossAll = 1U << 28;
-constexpr unsigned kLossMessages = 5;  // log2 of the messages that the share is averaged over
+constexpr unsigned kLossFrames = 7;  // log2 of the frames that the share is averaged over
 // A smaller share is due to the path itself, such as a bad cable. From the larger one on, the window is far
 // too large.
 constexpr std::uint32_t kLossMost = kLossAll / 25, kLossHeavy = kLossAll / 10;
@@ -44,8 +44,10 @@ std::uint32_t cost(const Request& r) {
   return (data ? r.msg_length : 0) + r.tx.frames * kFrameOverhead;
 }
 
+// Frames that overtake each other make single answers late.
 bool queueing(const EagerWindow& w) {
-  return w.least != kNever && w.last > w.least + w.least / 2 + 10'000;
+  const TimeNs quickest = *std::min_element(w.last.begin(), w.last.end());
+  return w.least != kNever && quickest > w.least + w.least / 2 + 10'000;
 }
 
 std::uint32_t unit_of(const Peer& p) {
@@ -96,6 +98,7 @@ bool eager_room(const Peer& p, const Request& r) {
 }
 
 bool eager_defers(const Peer& p, const Request& r) {
+  if (r.msg_length <= r.home->config.reliability.defers_from) return false;
   const EagerWindow* const w = p.tx.eager;
   const bool burst = w || p.tx.frames_unacked > 0;
   if (r.msg_length > kFirstEager && burst && !p.bulk.alone && says_alone(p)) return true;
@@ -120,11 +123,11 @@ void eager_acked(State& s, Peer& p, const Request& r, bool measures) {
   if (!w) return;
   const std::uint32_t before = w->in_flight;
   w->in_flight -= r.charged;
-  w->loss -= w->loss >> kLossMessages;
+  for (unsigned i = 0; i < r.tx.frames; i++) w->loss -= w->loss >> kLossFrames;
   const TimeNs took = s.now - r.last_sent;
   if (measures && r.tx.asks_ack && r.resends == 0 && took >= kTookLeast) {
     w->least = std::min(w->least, took);
-    w->last = took;
+    w->last[w->samples++ % w->last.size()] = took;
     w->window.answered(path_of(p, *w), took, r.position, w->sent);
   }
   // The window grows only where it is the limit.
@@ -147,7 +150,7 @@ void eager_lost(State& s, Peer& p, Request& r) {
   if (!w) return;
   w->calm_since = s.now;
   if (std::exchange(w->trial, false)) relapse(p);
-  w->loss += (kLossAll - w->loss) >> kLossMessages;
+  w->loss += (kLossAll - w->loss) >> kLossFrames;
   w->heavy |= w->loss > kLossHeavy && w->window.bytes() <= 2 * unit_of(p);
   const std::uint64_t position = std::exchange(r.position, ++w->sent);  // the repetition is a later message
   if (w->loss < kLossMost && !queueing(*w) && !w->window.contended()) return;

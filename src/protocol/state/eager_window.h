@@ -3,6 +3,7 @@
 // (docs/explanation/congestion.md). A path that loses nothing has no such window, and costs nothing.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "protocol/state/congestion_window.h"
@@ -26,16 +27,17 @@ struct EagerWindow {
   explicit EagerWindow(std::uint32_t bytes) : window(bytes) {}
 
   CongestionWindow window;
-  std::uint32_t in_flight = 0;  // bytes
-  std::uint32_t unasked = 0;    // bytes sent since an acknowledgement was asked for
-  std::uint64_t sent = 0;       // bytes since the window began; the position of the next message
-  TimeNs least = kNever;        // the shortest time to an acknowledgement that was asked for
-  TimeNs last = 0;              // the last such time
-  TimeNs calm_since = 0;        // when something was lost last
-  std::uint32_t loss = 0;       // lost share of the messages of the last windows, in units of 2^-28
-  std::uint64_t trial_at = 0;   // value of `sent` when the trial began
-  bool heavy = false;           // so much was lost that no message but a very short one leaves unasked
-  bool trial = false;           // nothing was lost for long, so long messages leave unasked again
+  std::uint32_t in_flight = 0;   // bytes
+  std::uint32_t unasked = 0;     // bytes sent since an acknowledgement was asked for
+  std::uint64_t sent = 0;        // bytes since the window began; the position of the next message
+  TimeNs least = kNever;         // the shortest time to an acknowledgement that was asked for
+  std::array<TimeNs, 4> last{};  // the last such times
+  std::uint8_t samples = 0;
+  TimeNs calm_since = 0;       // when something was lost last
+  std::uint32_t loss = 0;      // lost share of the last frames, in units of 2^-28
+  std::uint64_t trial_at = 0;  // value of `sent` when the trial began
+  bool heavy = false;          // so much was lost that no message but a very short one leaves unasked
+  bool trial = false;          // nothing was lost for long, so long messages leave unasked again
 };
 
 // Returns whether the window has room for one more message. A lone message always leaves.

@@ -14,6 +14,7 @@ struct OpenOptions {
   std::uint32_t endpoint = kAnyEndpoint;
   std::uint32_t key = 0;
   std::uint32_t context_bits = 0, context_shift = 0;
+  bool mx_order = true;  // messages of up to 32 KiB are in place before later ones complete, as MX promises
   bool all_boards = false;  // uses all boards together, whatever OMX_RAILS says
 };
 
