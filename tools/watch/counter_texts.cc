@@ -100,7 +100,13 @@ constexpr CounterText kTexts[] = {
     {"Refused for lack of Memory, Sender Holds It", "packets",
      "OMX_UNEXP_BYTES is used up, so the peer sends the message without its data, or again later"},
     {"Send Waited for Window", "messages",
-     "a peer had OMX_EAGER_FRAMES unacknowledged frames: it is slower than this host"},
+     "a peer had OMX_EAGER_FRAMES unacknowledged frames: it is slower than this host, or its path is "
+     "congested"},
+    {"Congestion Window Began", "peers",
+     "messages to a peer were lost, so what is on its way there has been bounded since"},
+    {"Send Left for its Receiver to Ask", "messages",
+     "a long message on such a path, or behind others at first, was announced only; its receiver asked for "
+     "it"},
     {"Pull Reply Copied by an Engine", "copies",
      "pieces of large messages that the copy engine copied beside the processor (OMX_COPY_ENGINE)"},
     {"Pull Re-request after Gap", "packets", "later pieces came, so missing ones were requested again: loss"},
