@@ -32,6 +32,9 @@ std::uint32_t gather(const Request& r, std::uint32_t offset, std::uint32_t lengt
   return r.segments.gather(offset, length, out);
 }
 
+// Legacy peers get some repetitions in the order of the reference.
+constexpr std::uint16_t kInOrder = 16;
+
 // Returns the fragment with which a transmission begins. Where a queue is shorter than the message, the
 // fragments at the end are lost. If each repetition began with the same one, the same ones would be lost
 // again. Multiples of the golden section meet every fragment soon.
@@ -87,7 +90,7 @@ void medium_transmit(State& s, Request& r) {
       static_cast<std::uint8_t>(p.agreed.mode == wire::Mode::mxoe ? __builtin_ctz(unit) : 0);
   packet.frag_unit =
       static_cast<std::uint16_t>(p.agreed.extended && p.agreed.mode == wire::Mode::omx ? unit : 0);
-  const std::uint32_t first = p.agreed.extended ? first_fragment(r, fragments) : 0;
+  const std::uint32_t first = p.agreed.extended || r.resends > kInOrder ? first_fragment(r, fragments) : 0;
   for (std::uint32_t n = 0; n < fragments; n++) {
     const std::uint32_t i = first + n < fragments ? first + n : first + n - fragments;
     const bool last = n + 1 == fragments;

@@ -62,7 +62,7 @@ TEST(Path, short_messages__as_fast_as_tcp_at_one_percent) {
       options.length = 4096;
       const PathResult r = path_run(options);
       EXPECT_EQ(r.failure, "");
-      // What was only late is taken for lost at first, and so for congestion.
+      // A frame that is only late counts as lost at first, and so as congestion.
       const double times = reorder > 0 ? 1 : 4;
       EXPECT_GE(r.bytes_per_second, times * r.tcp_bytes_per_second) << delay << " " << reorder;
     }
