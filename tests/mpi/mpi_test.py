@@ -183,7 +183,7 @@ def last_first_test(count, size, link):
     test(run)
 
 
-for count_, size_, link_ in ((5000, 1024, "ethernet"), (5000, 1024, "udp"), (2000, 20000, "ethernet")):
+for count_, size_, link_ in ((5000, 1024, "ethernet"), (5000, 1024, "udp"), (2000, 16000, "ethernet")):
     last_first_test(count_, size_, link_)
 
 
