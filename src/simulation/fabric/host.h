@@ -13,22 +13,16 @@
 #include "simulation/engine/events.h"
 #include "simulation/fabric/options.h"
 #include "simulation/fabric/packets.h"
+#include "simulation/fabric/surroundings.h"
 #include "wire/frame_io.h"
 
 namespace omx::simulation::fabric {
 
 class Host;
 
-// The part of the fabric that a host uses.
-class HostSurroundings {
+// The part of the fabric that only a host uses.
+class HostSurroundings : public virtual Surroundings {
  public:
-  virtual const FabricOptions& options() const = 0;
-  virtual TimeNs now() const = 0;
-  virtual PacketPool& packets() = 0;
-  virtual void schedule(TimeNs at, EventTarget& target, std::uint64_t argument) = 0;
-  virtual void transmit(std::uint32_t packet) = 0;
-  virtual std::uint64_t nic_queued(std::uint32_t host) const = 0;
-  virtual TimeNs nic_time(std::uint64_t bytes) const = 0;
   virtual void completed(Host& host, const protocol::Completion& completion) = 0;
   virtual void ring_dropped() = 0;
   virtual std::span<std::byte> sent_bytes() = 0;

@@ -12,21 +12,15 @@
 #include "simulation/engine/events.h"
 #include "simulation/fabric/options.h"
 #include "simulation/fabric/packets.h"
+#include "simulation/fabric/surroundings.h"
 #include "simulation/fabric/tcp_window.h"
 
 namespace omx::simulation::fabric {
 
 inline constexpr std::uint32_t kTcpPayload = 1448;  // of a segment: MTU 1500 and time stamps
 
-class TcpSurroundings {
+class TcpSurroundings : public virtual Surroundings {
  public:
-  virtual const FabricOptions& options() const = 0;
-  virtual TimeNs now() const = 0;
-  virtual PacketPool& packets() = 0;
-  virtual void schedule(TimeNs at, EventTarget& target, std::uint64_t argument) = 0;
-  virtual void transmit(std::uint32_t packet) = 0;
-  virtual std::uint64_t nic_queued(std::uint32_t host) const = 0;
-  virtual TimeNs nic_time(std::uint64_t bytes) const = 0;
   virtual void transmit_at(TimeNs at, std::uint32_t packet) = 0;
 
  protected:
