@@ -135,8 +135,7 @@ Command top_command(CLI::App& root) {
       "message. "
       "UNEXP: messages that wait for a receive; for a peer, their bytes. PENDING: sends and large messages "
       "in progress. RTT us: round trip. WINDOW: bytes of short and medium messages that may be on their way, "
-      "if "
-      "the path loses some. Values of peers are up to a second old.");
+      "if the path loses some. Values of peers are up to a second old.");
   return {app, [options] { return top_run(*options); }};
 }
 
