@@ -31,11 +31,15 @@ struct BulkConfig {
   bool pulls = true;
 };
 
+// A shorter message never waits until its receiver asks for it: the request would cost as much.
+inline constexpr std::uint32_t kDeferredLeast = 1024;
+
 // With extended peers acknowledgements are sparser and retransmission is faster than with the reference's
 // constants, because selective acknowledgement says what is missing.
 struct ReliabilityConfig {
   // Only longer messages may be announced where others would leave unasked (eager_window.h). MX promises that
-  // a message of up to 32 KiB is in its place before a later one completes (docs/spec/mx-clients.md 17).
+  // a message of up to 32 KiB is in its place before a later one completes (docs/spec/mx-clients.md 17). At
+  // least kDeferredLeast.
   std::uint32_t defers_from = 32 * 1024;
   std::uint32_t notacked_max = 4;  // messages before an immediate acknowledgement; legacy peers
   std::uint32_t notacked_max_extended = 32;

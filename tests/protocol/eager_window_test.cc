@@ -14,7 +14,7 @@ class EagerWindowTest : public PairTest {
   void open_jumbo() {
     Config config;
     config.mtu = 9000;
-    config.reliability.defers_from = 1024;
+    config.reliability.defers_from = kDeferredLeast;
     open(config, config);
     network.run_for(10 * kMillisecond);  // large frames are proven
   }
@@ -221,7 +221,7 @@ TEST_F(EagerWindowTest, no_memory_for_copies__sends_do_not_wait_for_a_receive) {
     network.clear();
     Config config;
     config.mtu = 9000;
-    config.reliability.defers_from = 1024;
+    config.reliability.defers_from = kDeferredLeast;
     if (none)
       config.buffered_sends_max = 0;
     else
@@ -237,7 +237,7 @@ TEST_F(EagerWindowTest, no_memory_for_copies__sends_do_not_wait_for_a_receive) {
 TEST_F(EagerWindowTest, deferred__counts_a_message_once_however_long_it_waits) {
   Config few;
   few.eager_frames = 4;
-  few.reliability.defers_from = 1024;
+  few.reliability.defers_from = kDeferredLeast;
   open(few, few);
   to_b->bulk.alone = false;
   for (std::uint64_t i = 0; i < 4; i++) (void)send(*a, to_b, message(8), i);

@@ -39,6 +39,7 @@ constexpr std::uint16_t kInOrder = 16;
 // fragments at the end are lost. If each repetition began with the same one, the same ones would be lost
 // again. Multiples of the golden section meet every fragment soon.
 std::uint32_t first_fragment(const Request& r, std::uint32_t fragments) {
+  if (!r.peer->agreed.extended && r.resends <= kInOrder) return 0;
   constexpr std::uint32_t kGolden = 40'503;  // in units of 2^-16
   return ((r.resends * kGolden & 0xFFFF) * fragments) >> 16;
 }
@@ -90,7 +91,7 @@ void medium_transmit(State& s, Request& r) {
       static_cast<std::uint8_t>(p.agreed.mode == wire::Mode::mxoe ? __builtin_ctz(unit) : 0);
   packet.frag_unit =
       static_cast<std::uint16_t>(p.agreed.extended && p.agreed.mode == wire::Mode::omx ? unit : 0);
-  const std::uint32_t first = p.agreed.extended || r.resends > kInOrder ? first_fragment(r, fragments) : 0;
+  const std::uint32_t first = first_fragment(r, fragments);
   for (std::uint32_t n = 0; n < fragments; n++) {
     const std::uint32_t i = first + n < fragments ? first + n : first + n - fragments;
     const bool last = n + 1 == fragments;

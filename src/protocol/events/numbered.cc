@@ -166,29 +166,13 @@ Delivery deliver_next(State& s, Peer& p, const Numbered& n) {
   return delivery;
 }
 
-// Returns whether the sender waits for the acknowledgement. Legacy peers leave the flags undefined.
-bool asks_ack(const Peer& p, const Numbered& n) {
-  if (!p.agreed.extended) return false;
-  switch (n.type) {
-    case wire::PacketType::tiny:
-    case wire::PacketType::small:
-      return n.eager.flags & wire::kFlagAskAck;
-    case wire::PacketType::medium:
-      return n.medium.flags & wire::kFlagAskAck;
-    case wire::PacketType::rndv:
-      return n.rndv.flags & wire::kFlagAskAck;
-    default:
-      return false;
-  }
-}
-
 // Notes that the message is complete, so its acknowledgement is owed.
 void completed(State& s, Peer& p, const Numbered& n) {
   if (p.parking.park_range > 0) [[unlikely]]
     park_taken_up(s, p, n.type);
   p.rx.frames_owed +=
       n.type == wire::PacketType::medium ? std::max(n.fragments, medium_frames_in(s, p, n.medium.length)) : 1;
-  if (asks_ack(p, n)) [[unlikely]]
+  if (n.asks_ack && p.agreed.extended) [[unlikely]]  // legacy peers leave the flags undefined
     ack_as_asked(s, p);
   ack_needed(s, p);
   // Reference MX cannot wait for the acknowledgement of a NOTIFY (docs/spec/wire.md 10, point 7).

@@ -14,6 +14,7 @@ void numbered_take(Numbered& n, const wire::Message& m) {
   n.session = m.session;
   n.seqnum = m.seqnum;
   n.piggyack = m.piggyack;
+  n.asks_ack = m.flags & wire::kFlagAskAck;
 }
 
 namespace {

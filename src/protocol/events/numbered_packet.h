@@ -34,11 +34,12 @@ struct Numbered {
   // The data of a short message or of a medium fragment, or the tail of an RNDV (its last `rndv.tail` bytes).
   // nullptr: the data of a fragment are already where they belong.
   const std::byte* data = nullptr;
-  bool packed = false;  // came in a PACK
-  bool kept = false;    // came ahead of a missing one and was in the reorder buffer until now
+  bool packed = false;    // came in a PACK
+  bool asks_ack = false;  // its sender waits for the acknowledgement
+  bool kept = false;      // came ahead of a missing one and was in the reorder buffer until now
 };
 
-// Copies session, number and acknowledgement from the header `m`.
+// Copies session, number, acknowledgement and the wish for one from the header `m`.
 void numbered_take(Numbered& n, const wire::Message& m);
 wire::Drop numbered_decode_medium(State& s, const Peer* p, bool extended, wire::Frame frame, Numbered& n);
 wire::Drop numbered_decode(State& s, const Peer* p, wire::Frame frame, Numbered& n);

@@ -60,6 +60,7 @@ void rx_messages(State& s, Peer* p, const wire::Head& head, wire::Frame frame, c
   Numbered n;
   n.packed = true;
   numbered_take(n, packet);
+  n.asks_ack = false;  // no PACK has that flag
   static_cast<wire::Message&>(n.eager) = packet;
   while (!records.empty()) {
     wire::PackRecord record;

@@ -29,11 +29,6 @@ TimeNs delay_long(TimeNs least) {
   return least * 5 / 2 + 100'000;
 }
 
-// Returns up to which delay the queue is empty.
-TimeNs delay_short(TimeNs least) {
-  return least * 3 / 2 + 10'000;
-}
-
 }  // namespace
 
 void CongestionWindow::test_begin(TimeNs delay, std::uint64_t next) {

@@ -2,6 +2,7 @@
 #include "protocol/state/eager_window.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "protocol/counters.h"
@@ -19,15 +20,10 @@ constexpr std::uint32_t kFrameOverhead = 64;
 // Bytes that each of many senders may send to one receiver before it has answered.
 constexpr std::uint32_t kFirstEager = 16 * 1024;
 constexpr std::uint32_t kFirstWindow = 64 * 1024;
-// A message of this length or less never waits for its receiver to ask for it: the request would cost as
-// much.
-constexpr std::uint32_t kLeast = 1024;
 constexpr std::uint32_t kMost = 16U << 20;
-constexpr std::uint32_t kLossAll = 1U << 28;
-constexpr unsigned kLossFrames = 7;  // log2 of the frames that the share is averaged over
-// A smaller share is due to the path itself, such as a bad cable. From the larger one on, the window is far
-// too large.
-constexpr std::uint32_t kLossMost = kLossAll / 25, kLossHeavy = kLossAll / 10;
+// A smaller share of losses than one in so many is due to the path itself, such as a bad cable. From the
+// larger one on, the window is far too large.
+constexpr std::uint32_t kLossOneIn = 25, kHeavyOneIn = 10;
 // After so long without a loss a trial begins. The time doubles each time that losses come back.
 constexpr TimeNs kCalmFirst = 1000 * kMillisecond;
 constexpr std::uint8_t kCalmDoublings = 6;
@@ -47,7 +43,7 @@ std::uint32_t cost(const Request& r) {
 // Frames that overtake each other make single answers late.
 bool queueing(const EagerWindow& w) {
   const TimeNs quickest = *std::min_element(w.last.begin(), w.last.end());
-  return w.least != kNever && quickest > w.least + w.least / 2 + 10'000;
+  return w.least != kNever && quickest > CongestionWindow::delay_short(w.least);
 }
 
 std::uint32_t unit_of(const Peer& p) {
@@ -58,7 +54,7 @@ std::uint32_t unit_of(const Peer& p) {
 // receiver then asks for the messages one by one.
 CongestionWindow::Path path_of(const Peer& p, const EagerWindow& w) {
   const std::uint32_t unit = unit_of(p);
-  return {w.least, unit, w.loss > kLossHeavy ? kLeast : 2 * unit, kMost};
+  return {w.least, unit, w.loss.above_one_in(kHeavyOneIn) ? kDeferredLeast : 2 * unit, kMost};
 }
 
 void charge(EagerWindow& w, Request& r) {
@@ -94,7 +90,8 @@ EagerWindow* begin(State& s, Peer& p) {
 
 bool eager_room(const Peer& p, const Request& r) {
   const EagerWindow* const w = p.tx.eager;
-  return !w || w->in_flight == 0 || w->in_flight + cost(r) <= w->window.bytes();
+  assert(w);
+  return w->in_flight == 0 || w->in_flight + cost(r) <= w->window.bytes();
 }
 
 bool eager_defers(const Peer& p, const Request& r) {
@@ -102,14 +99,14 @@ bool eager_defers(const Peer& p, const Request& r) {
   const EagerWindow* const w = p.tx.eager;
   const bool burst = w || p.tx.frames_unacked > 0;
   if (r.msg_length > kFirstEager && burst && !p.bulk.alone && says_alone(p)) return true;
-  if (!w || r.msg_length <= kLeast) return false;
+  if (!w) return false;
   return w->heavy || r.msg_length > w->window.bytes() ||
          (!w->trial && medium_frames(p, r.msg_length) > kFramesMost);
 }
 
 void eager_left(Peer& p, Request& r) {
   EagerWindow* const w = p.tx.eager;
-  if (!w) return;
+  assert(w);
   charge(*w, r);
   if (r.charged == 0) return;
   w->unasked += r.charged;
@@ -120,10 +117,10 @@ void eager_left(Peer& p, Request& r) {
 
 void eager_acked(State& s, Peer& p, const Request& r, bool measures) {
   EagerWindow* const w = p.tx.eager;
-  if (!w) return;
+  assert(w);
   const std::uint32_t before = w->in_flight;
   w->in_flight -= r.charged;
-  for (unsigned i = 0; i < r.tx.frames; i++) w->loss -= w->loss >> kLossFrames;
+  for (unsigned i = 0; i < r.tx.frames; i++) w->loss.came();
   const TimeNs took = s.now - r.last_sent;
   if (measures && r.tx.asks_ack && r.resends == 0 && took >= kTookLeast) {
     w->least = std::min(w->least, took);
@@ -150,11 +147,11 @@ void eager_lost(State& s, Peer& p, Request& r) {
   if (!w) return;
   w->calm_since = s.now;
   if (std::exchange(w->trial, false)) relapse(p);
-  w->loss += (kLossAll - w->loss) >> kLossFrames;
-  w->heavy |= w->loss > kLossHeavy && w->window.bytes() <= 2 * unit_of(p);
+  w->loss.lost();
+  w->heavy |= w->loss.above_one_in(kHeavyOneIn) && w->window.bytes() <= 2 * unit_of(p);
   const std::uint64_t position = std::exchange(r.position, ++w->sent);  // the repetition is a later message
-  if (w->loss < kLossMost && !queueing(*w) && !w->window.contended()) return;
-  w->window.lost(path_of(p, *w), position, w->sent - 1, w->loss > kLossHeavy);
+  if (w->loss.below_one_in(kLossOneIn) && !queueing(*w) && !w->window.contended()) return;
+  w->window.lost(path_of(p, *w), position, w->sent - 1, w->loss.above_one_in(kHeavyOneIn));
 }
 
 void eager_end(State& s, Peer& p) {

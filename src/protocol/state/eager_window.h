@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "protocol/state/congestion_window.h"
+#include "protocol/state/loss_share.h"
 #include "protocol/types.h"
 
 namespace omx::protocol {
@@ -33,8 +34,8 @@ struct EagerWindow {
   TimeNs least = kNever;         // the shortest time to an acknowledgement that was asked for
   std::array<TimeNs, 4> last{};  // the last such times
   std::uint8_t samples = 0;
-  TimeNs calm_since = 0;       // when something was lost last
-  std::uint32_t loss = 0;      // lost share of the last frames, in units of 2^-28
+  TimeNs calm_since = 0;  // when something was lost last
+  LossShare<7> loss;
   std::uint64_t trial_at = 0;  // value of `sent` when the trial began
   bool heavy = false;          // so much was lost that no message but a very short one leaves unasked
   bool trial = false;          // nothing was lost for long, so long messages leave unasked again

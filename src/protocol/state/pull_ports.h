@@ -3,11 +3,13 @@
 // (docs/explanation/pulls.md).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
 #include "base/list.h"
 #include "protocol/state/congestion_window.h"
+#include "protocol/state/loss_share.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/pull_pace.h"
 #include "protocol/state/timer.h"
@@ -26,11 +28,14 @@ struct PullPort {
   TimeNs rtt_period = 0;                                 // when this period began
   // The longest silence after which a sender went on by itself, in the same periods.
   TimeNs silence = 0, silence_before = 0;
-  std::uint32_t loss = 0;  // lost share of recent frames, in units of 2^-28
+  LossShare<10> loss;
   // How fast data come while some are on their way. This is measured only with several boards.
   std::uint64_t rate = 0;                 // bytes per millisecond; 0: not known
   std::uint64_t rate_bytes = 0;           // bytes since rate_since
   TimeNs rate_since = 0, rate_known = 0;  // 0: nothing is on its way; time of the last measurement
+
+  // Returns the shortest round trip of the last one or two seconds; kNever: there was none.
+  TimeNs rtt_shortest() const { return std::min(rtt_least, rtt_least_before); }
 };
 
 // The first port is that of the endpoint's own board.

@@ -38,10 +38,9 @@ constexpr TimeNs kShareKeptUnknown = 20 * kMillisecond;
 // The receive ring holds a window. Data that are still on a long path need no room there.
 constexpr TimeNs kLongWay = 1 * kMillisecond;
 constexpr std::uint32_t kWindowMost = 64U << 20;
-// A larger share of losses than this shows that a queue overflows. A smaller share is due to the path itself,
-// such as a bad cable, and a smaller window would not reduce it.
-constexpr std::uint32_t kLossAll = 1U << 28, kLossMost = kLossAll / 25;
-constexpr unsigned kLossFrames = 10;  // log2 of the frames that the share is averaged over
+// A larger share of losses than one in so many shows that a queue overflows. A smaller share is due to the
+// path itself, such as a bad cable, and a smaller window would not reduce it.
+constexpr std::uint32_t kLossOneIn = 25;
 // Data that a sleeper asked for beyond the window wait in front of the sender's link. If something slower is
 // on the path, they are lost, and the sleeper stays within the window for this time.
 constexpr TimeNs kAheadPause = 10'000 * kMillisecond;
@@ -104,21 +103,15 @@ void rtt_measured(PullPort& schedule, TimeNs now, TimeNs rtt, bool contended) {
   schedule.rtt_least = std::min(schedule.rtt_least, rtt);
 }
 
-// Returns the shortest round trip of the last one or two seconds; kNever: there was none.
-TimeNs rtt_least(const PullPort& port) {
-  return std::min(port.rtt_least, port.rtt_least_before);
-}
-
 // Returns whether the last answer took longer than the shortest. Then frames wait in a queue, which a larger
 // window would only lengthen.
 bool queueing(const PullPort& schedule) {
-  const TimeNs least = rtt_least(schedule);
-  return schedule.rtt_last > least + least / 2 + 10'000;
+  return schedule.rtt_last > CongestionWindow::delay_short(schedule.rtt_shortest());
 }
 
 // Returns whether answers are known to take long.
 bool long_way(const PullPort& port) {
-  const TimeNs least = rtt_least(port);
+  const TimeNs least = port.rtt_shortest();
   return least != kNever && least > kLongWay;
 }
 
@@ -126,12 +119,12 @@ bool long_way(const PullPort& port) {
 std::uint32_t window_most(const PullPort& port, std::uint32_t bytes) {
   if (!long_way(port)) return bytes;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(
-      std::uint64_t{bytes} * (rtt_least(port) / kLongWay + 1), std::max(kWindowMost, bytes)));
+      std::uint64_t{bytes} * (port.rtt_shortest() / kLongWay + 1), std::max(kWindowMost, bytes)));
 }
 
 // Returns what the window for pulls by this board has to know of its path.
 CongestionWindow::Path path_of(const State& s, const Pull& pull, const PullPort& port) {
-  return {rtt_least(port), pull.unit, std::max(kLeastBytes, kLeastFrames * pull.unit),
+  return {port.rtt_shortest(), pull.unit, std::max(kLeastBytes, kLeastFrames * pull.unit),
           window_most(port, s.config.pull_window_bytes)};
 }
 
@@ -139,14 +132,14 @@ CongestionWindow::Path path_of(const State& s, const Pull& pull, const PullPort&
 bool asks_ahead(const State& s, const PullPort& port) {
   // On a long path the bottleneck may be anywhere.
   return s.pulling.sleeping && s.pulling.senders <= 1 && s.now >= s.pulling.ahead_after &&
-         rtt_least(port) <= kLongWay;
+         port.rtt_shortest() <= kLongWay;
 }
 
 // Measures how long a sender was silent that went on by itself. A sender that gets little of its processor is
 // silent for long, and loses nothing. An answer that comes as soon after a repetition as answers do belongs
 // to that repetition, so data were lost.
 void silence_measured(const State& s, PullPort& schedule, const Pull& pull) {
-  const TimeNs least = rtt_least(schedule);
+  const TimeNs least = schedule.rtt_shortest();
   if (least == kNever) return;
   const TimeNs since_asked = s.now - std::min(s.now, pull.last_asked);
   if (pull.silent_rounds > 0 && since_asked >= least / 2 && since_asked <= 4 * least + kMillisecond / 10)
@@ -178,7 +171,7 @@ void answer_measure(State& s, Pull& pull, const PullBlock& block) {
     return;
   }
   PullPort& port = s.pulling.port(block.rail);
-  const TimeNs took = s.now - block.asked_at, least = rtt_least(port);
+  const TimeNs took = s.now - block.asked_at, least = port.rtt_shortest();
   if (took < kRttLeast) return;
   CongestionWindow& window = s.pulling.window(block.rail);
   rtt_measured(port, s.now, std::min(took, least == kNever ? kNever : std::max(kRttMost, kRttTimes * least)),
@@ -291,7 +284,7 @@ void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
   assert(pull.block_count > 0);
   PullPort& port = s.pulling.port(block.rail);
   answer_measure(s, pull, block);
-  port.loss -= port.loss >> kLossFrames;
+  port.loss.came();
   lateness_measure(s, pull, block);
   silence_measured(s, port, pull);
   if (rails_used(s)) rate_measured(port, s.now, bytes);
@@ -326,10 +319,9 @@ void pull_lost(State& s, const Pull& pull, const PullBlock& block) {
   PullPort& port = s.pulling.port(block.rail);
   pull_ahead_lost(s, block);
   // If a block was not answered at all, its request may have been lost, so it counts once.
-  for (int i = block.untouched ? 1 : std::popcount(block.missing); i > 0; i--)
-    port.loss += (kLossAll - port.loss) >> kLossFrames;
+  for (int i = block.untouched ? 1 : std::popcount(block.missing); i > 0; i--) port.loss.lost();
   const bool path_itself =
-      s.pulling.senders <= 1 && port.loss < kLossMost && !queueing(port) && !w.contended();
+      s.pulling.senders <= 1 && port.loss.below_one_in(kLossOneIn) && !queueing(port) && !w.contended();
   if (!path_itself) w.lost(path_of(s, pull, port), block.asked, s.pulling.asked);
 }
 

@@ -72,7 +72,7 @@ PeerRow row_of(Peer& p) {
 PullRow pull_row_of(State& s, unsigned rail) {
   const PullPort& port = s.pulling.port(rail);
   const CongestionWindow& window = s.pulling.window(rail);
-  const TimeNs least = std::min(port.rtt_least, port.rtt_least_before);
+  const TimeNs least = port.rtt_shortest();
   return {pull_allowed(s, rail), port.in_flight, window.contended(), port.rtt, least == kNever ? 0 : least};
 }
 

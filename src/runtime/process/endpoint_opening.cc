@@ -53,9 +53,6 @@ void warn_small_mtu(const Board& board, const Settings& settings, std::uint32_t 
       board.interface.name, mtu, kMxoeMtu, mtu - 34, board.interface.name);
 }
 
-// A shorter message never waits for its receiver to ask for it: the request would cost as much.
-constexpr std::uint32_t kDeferredLeast = 1024;
-
 }  // namespace
 
 // Returns the configuration for the engine of an endpoint whose links are open.
@@ -81,7 +78,7 @@ protocol::Config EndpointOpening::config_of(Endpoint& endpoint, const OpenOption
   config.bulk.gso_frames = settings_.gso_frames;
   config.bulk.at_nic = endpoint.board().udp;
   config.self_as_others = settings_.disable_self;
-  if (!options.mx_order) config.reliability.defers_from = kDeferredLeast;
+  if (!options.mx_order) config.reliability.defers_from = protocol::kDeferredLeast;
   if (::getrandom(&config.rail_secret, sizeof config.rail_secret, 0) != sizeof config.rail_secret)
     config.rails = {};
   if (::getrandom(&config.bulk.secret, sizeof config.bulk.secret, 0) != sizeof config.bulk.secret)

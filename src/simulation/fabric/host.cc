@@ -24,7 +24,7 @@ Host::Host(HostSurroundings& fabric, std::uint32_t index)
   protocol::Config config = fabric.options().config;
   config.nic = nic_of(index);
   config.session = kFirstSession + index;
-  config.reliability.defers_from = 1024;  // as the libfabric provider
+  config.reliability.defers_from = protocol::kDeferredLeast;  // as the libfabric provider
   engine_ = std::make_unique<protocol::Endpoint>(config, *this, counters_);
   post();
 }
