@@ -331,6 +331,9 @@ constexpr Tunable kTunables[] = {
     row<Boolean<&S::gso_frames>>("OMX_GSO_FRAMES", "",
                                  "1 = large and medium messages by UDP go in frames of up to 64 KiB, if the "
                                  "network delivers batches whole"),
+    row<Boolean<&Reliability::marks>>(
+        "OMX_ECN", "",
+        "1 = queues may mark what goes by UDP instead of dropping it (ECN), and senders then send less"),
     row<Boolean<&Config::coalesce>>("OMX_COALESCE", "OMX_PACK",
                                     "1 = short messages in a burst share frames, as do requests, reports and "
                                     "acknowledgements of large ones; only to peers that set it, too"),

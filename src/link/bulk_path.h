@@ -40,6 +40,8 @@ class BulkHandler {
   virtual bool bulk_in_place(std::size_t index, wire::Frame frame) = 0;
   // Takes a frame whose data are in place `index`, in the order of arrival.
   virtual void on_bulk_placed(std::size_t index, wire::Frame frame) = 0;
+  // Does as FrameHandler::frames_marked().
+  virtual void bulk_marked(bool) {}
   // Takes any other frame, which is valid during the call.
   virtual void on_bulk_frame(wire::Frame frame) = 0;
 };

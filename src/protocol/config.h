@@ -56,6 +56,8 @@ struct ReliabilityConfig {
   TimeNs pull_delay_extended = 20 * kMillisecond;  // until the round trip has been measured
   // The least delay after that. It is longer than the time in which a sender takes a repetition as needless.
   TimeNs pull_patience_least = 3 * kMillisecond;
+  // Heeds queues that mark frames (ECN, RFC 3168), and lets them mark ours.
+  bool marks = true;
   TimeNs keepalive_delay = 1000 * kMillisecond;  // check a silent peer that owes us progress
 };
 

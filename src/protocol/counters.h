@@ -71,6 +71,8 @@ namespace omx::protocol {
   X(throttled, "Send Waited for Window")                           \
   X(eager_window, "Congestion Window Began")                       \
   X(eager_deferred, "Send Left for its Receiver to Ask")           \
+  X(recv_marked, "Recv Marked by a Queue")                         \
+  X(marks_told, "Told that a Queue Marked Frames")                 \
   X(pull_copy_offloaded, "Pull Reply Copied by an Engine")         \
   X(pull_rerequest_gap, "Pull Re-request after Gap")               \
   X(pull_rerequest_timer, "Pull Re-request after Silence")         \

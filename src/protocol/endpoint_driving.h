@@ -50,6 +50,9 @@ class EndpointDriving {
   // Returns the peer that uses this address for its bulk path, or 0.
   wire::FrameSender bulk_sender(const wire::BulkAddress& from) const;
   void on_frame(TimeNs now, wire::Frame frame);
+  // Notes whether a queue on the path marked the frames that are handed over next (ECN, RFC 3168), until the
+  // next call.
+  void frames_marked(bool marked);
   // Takes a frame that came by another board of the endpoint (Config::rails).
   void on_frame_by(TimeNs now, unsigned rail, wire::Frame frame);
   // Notes that the interface of that board has its carrier again, or lost it.

@@ -45,6 +45,9 @@ class FrameSink {
   virtual void frame_commit() = 0;
   // Sends what is queued.
   virtual void flush() = 0;
+  // Declares, from now on, that queues may not mark the frames (ECN), because a receiver does not tell of
+  // marks.
+  virtual void marks_forgo() {}
   // Sends a frame in one piece, after what is queued. If it is shorter than kMinFrame, zeros follow it in
   // memory up to there.
   virtual void send_now(const std::byte* bytes, std::size_t length) {

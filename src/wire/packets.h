@@ -104,6 +104,7 @@ enum Flags : std::uint8_t {
   kFlagPark = 8,         // TRUC: send the next missing message as RNDV, and nothing else
   kFlagQuiet = 16,       // PULL: the last frame of the answer need not be urgent
   kFlagPage = 16,        // RNDV, NOTIFY: the region's page is not 0
+  kFlagMarked = 16,      // TRUC: a queue on the path marked frames that came (ECN)
   kFlagBulk = 32,        // PULL: answer by the bulk path. PROBE: came by it; in a reply: one came by it
   kFlagBulkProbe = 64,   // PULL: show that my bulk path is reached. PROBE, MEDIUM: frames went by it
   kFlagAnnounce = 128,   // PULL: announce an answer by the bulk path
@@ -180,6 +181,7 @@ enum Feature : std::uint16_t {
   kFeatureAhead = 2048,           // waits for the rest of a bulk path answer that is announced before its end
   kFeatureSource = 8192,          // names its endpoint in PULL_REPLY and NACK_MCP
   kFeatureGsoFrame = 16384,       // takes GSO frames by its bulk path
+  kFeatureMarks = 32768,          // tells of marks (kFlagMarked), and asks for less when replies are marked
 };
 inline constexpr std::uint32_t kConnectExtMagic = 0x4f4d5845;  // "OMXE"
 

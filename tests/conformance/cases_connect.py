@@ -223,7 +223,7 @@ def check_block(partner, connect):
     check("block.window", "docs/reference/wire.md 5", "F60 at least 1", True, block["window"] >= 1)
     check("block.pull_frames", "docs/reference/wire.md 5", "F62 at least 1", True, block["pull_frames"] >= 1)
     check("block.generations", "docs/reference/wire.md 5", "F64 generation of 31 bits, not 0", True, 0 < block["generation"] < 1 << 31)
-    check("block.features", "docs/reference/wire.md 5", "F54 no bits that are not defined", 0, block["features"] & ~0x3FFF)
+    check("block.features", "docs/reference/wire.md 5", "F54 no bits that are not defined", 0, block["features"] & ~0xBFFF)
 
 
 @case(extended)

@@ -25,6 +25,7 @@ struct Faults {
   std::function<TimeNs(const std::vector<std::byte>&)> late;  // delays this frame by the returned time
   std::uint32_t path_mtu = 0;                                 // larger frames vanish; 0 = no limit
   std::function<bool(const std::vector<std::byte>&)> drop;    // true: drop this frame
+  std::function<bool(const std::vector<std::byte>&)> mark;    // true: a queue marks this frame (ECN)
 };
 
 class Network;
@@ -62,13 +63,8 @@ class Host : public wire::FrameSink {
     const NicId to = mac_load(frame.data());
     return to == config.nic ? 0 : config.rails.place(to);
   }
-  void hear(TimeNs now, const std::vector<std::byte>& frame) {
-    const std::size_t board = board_of(frame);
-    if (board == 0)
-      endpoint->on_frame(now, frame);
-    else
-      endpoint->on_frame_by(now, static_cast<unsigned>(board), frame);
-  }
+  void hear(TimeNs now, const std::vector<std::byte>& frame);
+  void marks_forgo() override { marks_forgone = true; }
 
   Endpoint& operator*() { return *endpoint; }
   Endpoint* operator->() { return endpoint.get(); }
@@ -81,6 +77,7 @@ class Host : public wire::FrameSink {
   std::uint32_t bulk_frames = 0;  // frames that went by a bulk path
   std::uint32_t gso_frames = 0;   // ... and that the kernel cuts into datagrams
   std::uint32_t flushes = 0;      // by the engine
+  bool marks_forgone = false;     // queues may not mark what it sends
   bool coalesces_late = false;    // payload is read at flush(), as links do
 
   std::uint64_t batches = 0;  // frames that were to leave in one GSO batch with others
@@ -223,6 +220,15 @@ class Network {
 
 inline Host::Host(Network& network, const Config& config) : network_(network) {
   endpoint = std::make_unique<Endpoint>(config, *this, counters);
+}
+
+inline void Host::hear(TimeNs now, const std::vector<std::byte>& frame) {
+  const std::size_t board = board_of(frame);
+  endpoint->frames_marked(network_.faults.mark && network_.faults.mark(frame));
+  if (board == 0)
+    endpoint->on_frame(now, frame);
+  else
+    endpoint->on_frame_by(now, static_cast<unsigned>(board), frame);
 }
 
 inline void Host::batch_leave() {

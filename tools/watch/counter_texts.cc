@@ -103,10 +103,17 @@ constexpr CounterText kTexts[] = {
      "a peer had OMX_EAGER_FRAMES unacknowledged frames: it is slower than this host, or its path is "
      "congested"},
     {"Congestion Window Began", "peers",
-     "messages to a peer were lost, so what is on its way there has been bounded since"},
+     "messages to a peer were lost, or marked by a queue, so what is on its way there has been bounded "
+     "since"},
     {"Send Left for its Receiver to Ask", "messages",
      "a long message on such a path, or behind others at first, was announced only; its receiver asked for "
      "it"},
+    {"Recv Marked by a Queue", "packets",
+     "a switch or router on the path marked them instead of dropping them (OMX_ECN): other traffic, or "
+     "several "
+     "senders at once"},
+    {"Told that a Queue Marked Frames", "packets",
+     "a peer received marked ones, so fewer are on their way there"},
     {"Pull Reply Copied by an Engine", "copies",
      "pieces of large messages that the copy engine copied beside the processor (OMX_COPY_ENGINE)"},
     {"Pull Re-request after Gap", "packets", "later pieces came, so missing ones were requested again: loss"},

@@ -61,6 +61,8 @@ class PacketLink final : public Transport {
     if (!batch_.send_now(socket_.descriptor(), bytes, length)) Transport::send_now(bytes, length);
   }
 
+  void marks_forgo() override { udp_bulk_.marks_forgo(); }
+
   std::size_t receive(FrameHandler& handler, std::size_t budget) override {
     return ring_.receive(handler, budget);
   }

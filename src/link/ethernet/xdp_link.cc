@@ -122,6 +122,8 @@ class XdpLink final : public Transport {
     batched_ = 0;
   }
 
+  void marks_forgo() override { packets_->marks_forgo(); }
+
   std::size_t receive(FrameHandler& handler, std::size_t budget) override {
     const std::size_t frames = socket_.receive(handler, budget, own_);
     if (frames >= budget || !packets_->pending()) return frames;

@@ -87,6 +87,10 @@ void UdpBulkSocket::flush() {
   if (batch_) batch_->flush(fd_.get());
 }
 
+void UdpBulkSocket::marks_forgo() {
+  udp_socket_marks_forgo(fd_.get());
+}
+
 // Prepares the pieces for a GSO batch. Its frames have one size, and the last may be shorter. Returns for
 // how many frames there are places.
 std::size_t UdpBulkSocket::prepare(BulkHandler& handler) {
@@ -168,7 +172,11 @@ std::size_t UdpBulkSocket::receive(BulkHandler& handler, std::size_t budget) {
       counters_.frames_ignored += batch->frames();
       continue;
     }
+    if (batch->marked) [[unlikely]]
+      handler.bulk_marked(true);
     frames += hand_over(handler, places, *batch, sender);
+    if (batch->marked) [[unlikely]]
+      handler.bulk_marked(false);
     if (!handler.bulk_more()) break;
   }
   return frames;

@@ -36,6 +36,8 @@ class UdpBulkSocket final : public UdpBulkPath {
   wire::TxFrame& begin(const wire::BulkAddress& to, std::uint32_t max_segments);
   void commit();
   void flush();
+  // Does as FrameSink::marks_forgo().
+  void marks_forgo();
   // Receives nothing when the path is not open.
   std::size_t receive(BulkHandler& handler, std::size_t budget) override;
 

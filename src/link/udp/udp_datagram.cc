@@ -15,23 +15,36 @@ namespace omx::link {
 
 namespace {
 
-// Returns the size of each frame in a datagram that the kernel joined from several. Returns `bytes` for a
-// datagram that it did not join.
-std::size_t segment_of(msghdr& message, std::size_t bytes) {
+// The two ECN bits of an IP header, both set by a queue that grows (RFC 3168).
+constexpr int kEcnBits = 3;
+
+// Returns the value of a control message, which has one byte for IPv4's type of service.
+int value_of(const cmsghdr& header) {
+  if (header.cmsg_len < CMSG_LEN(sizeof(int)))
+    return std::to_integer<int>(*reinterpret_cast<const std::byte*>(CMSG_DATA(&header)));
+  int value = 0;
+  std::memcpy(&value, CMSG_DATA(&header), sizeof value);
+  return value;
+}
+
+// Takes what the kernel says of a datagram: the size of each frame if it joined several, and a mark.
+void control_take(msghdr& message, UdpArrival& datagram) {
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
-    if (header->cmsg_level != SOL_UDP || header->cmsg_type != UDP_GRO) continue;
-    int size = 0;
-    std::memcpy(&size, CMSG_DATA(header), sizeof size);
-    if (size > 0) return static_cast<std::size_t>(size);
+    const int value = value_of(*header);
+    if (header->cmsg_level == SOL_UDP && header->cmsg_type == UDP_GRO) {
+      if (value > 0) datagram.segment = static_cast<std::size_t>(value);
+    } else if ((header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_TOS) ||
+               (header->cmsg_level == IPPROTO_IPV6 && header->cmsg_type == IPV6_TCLASS)) {
+      datagram.marked = (value & kEcnBits) == kEcnBits;
+    }
   }
-  return bytes;
 }
 
 }  // namespace
 
 std::optional<UdpArrival> datagram_receive(int fd, iovec* pieces, std::size_t count,
                                            const wire::BulkAddress* from) {
-  alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(int))];
+  alignas(cmsghdr) std::byte control[2 * CMSG_SPACE(sizeof(int))];
   std::optional<SocketAddress> told;
   msghdr message{};
   if (!from) {
@@ -47,7 +60,8 @@ std::optional<UdpArrival> datagram_receive(int fd, iovec* pieces, std::size_t co
   if (got < 0) return std::nullopt;
   UdpArrival datagram;
   datagram.bytes = static_cast<std::size_t>(got);
-  datagram.segment = segment_of(message, datagram.bytes);
+  datagram.segment = datagram.bytes;  // unless the kernel joined several
+  control_take(message, datagram);
   datagram.cut = message.msg_flags & MSG_TRUNC;
   datagram.from = from ? *from : bulk_address(*told);
   return datagram;
@@ -58,7 +72,7 @@ bool UdpDatagram::receive_lone(int fd, const wire::BulkAddress& from) {
   const long got = ::syscall(SYS_recvfrom, fd, memory_.get(), kDatagramMost, MSG_DONTWAIT, nullptr, nullptr);
   if (got < 0) return false;
   datagram_.bytes = datagram_.segment = static_cast<std::size_t>(got);
-  datagram_.cut = false;
+  datagram_.cut = datagram_.marked = false;
   datagram_.from = from;
   return true;
 }

@@ -20,6 +20,7 @@ struct UdpArrival {
   std::size_t bytes = 0;    // of all frames
   std::size_t segment = 0;  // of each frame; the last may be shorter
   bool cut = false;         // the buffer was too small for all
+  bool marked = false;      // a queue on the path marked it (ECN)
   wire::BulkAddress from;
   std::size_t frames() const { return bytes == 0 ? 1 : (bytes + segment - 1) / segment; }
 };
@@ -44,6 +45,8 @@ class UdpDatagram {
   bool receive_lone(int fd, const wire::BulkAddress& from);
   const wire::BulkAddress& from() const { return datagram_.from; }
   std::size_t frames() const { return datagram_.frames(); }  // at least 1
+  // Returns whether a queue on the path marked the datagram (ECN). receive_lone() does not look.
+  bool marked() const { return datagram_.marked; }
   template <class Function>
   void for_each(Function function) const {
     for (std::size_t at = 0; at < datagram_.bytes; at += datagram_.segment) {

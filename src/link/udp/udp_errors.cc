@@ -42,7 +42,9 @@ void udp_errors_keep(int fd, bool ipv4) {
 }
 
 bool udp_error_take(int fd, UdpError& out) {
-  alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(sock_extended_err) + sizeof(sockaddr_in6))];
+  // The error, and the type of service, which the kernel tells of refused datagrams, too.
+  alignas(cmsghdr) std::byte
+      control[CMSG_SPACE(sizeof(sock_extended_err) + sizeof(sockaddr_in6)) + CMSG_SPACE(sizeof(int))];
   SocketAddress to;
   iovec piece{out.datagram, sizeof out.datagram};
   msghdr message{};

@@ -70,6 +70,8 @@ class UdpFastPath {
   // kGsoBatches datagrams that came right behind another show that the peer sends GSO batches. kLone single
   // datagrams in a row show that it does not.
   static constexpr std::uint32_t kGsoBatches = 8, kLone = 256;
+  // Of so many datagrams that are received one behind the other, one is read with its mark.
+  static constexpr std::uint32_t kMarkLooks = 8;
 
   bool connect(const wire::BulkAddress& to);
   void set_apart(bool apart);
@@ -92,10 +94,10 @@ class UdpFastPath {
   std::uint64_t own_ = 0, own_before_ = 0;  // datagrams of the peer: now; when others were last counted
   std::uint32_t others_ = 0;
   // apart_: frames come one by one, so the kernel need not join them. lone_: the kernel need not say whether
-  // it joined them, which makes a poll take two thirds of the time.
+  // it joined or marked them, which makes a poll take two thirds of the time.
   bool apart_ = false, lone_ = false;
   bool empty_ = false;  // the last poll found nothing
-  std::uint32_t behind_ = 0, alone_ = 0;
+  std::uint32_t behind_ = 0, alone_ = 0, behind_lone_ = 0;
 };
 
 }  // namespace omx::link

@@ -48,6 +48,11 @@ class UdpLink final : public Transport {
     batch_.flush(receiver_.descriptor());
   }
 
+  void marks_forgo() override {
+    receiver_.marks_forgo();
+    bulk_.marks_forgo();
+  }
+
   std::size_t receive(FrameHandler& handler, std::size_t budget) override {
     return receiver_.receive(handler, budget);
   }

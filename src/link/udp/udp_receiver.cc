@@ -55,6 +55,11 @@ void UdpReceiver::group_join(const InterfaceAddress& address) {
     unknown_peers_ = udp_group_open(wire::udp_group(nic_), options_.own_port(), address.ifindex);
 }
 
+void UdpReceiver::marks_forgo() {
+  udp_socket_marks_forgo(fd_.get());
+  udp_socket_marks_forgo(fast_path_.descriptor());
+}
+
 DatagramLimits UdpReceiver::limits() const {
   return {kBaseFrame, window_};
 }
@@ -104,6 +109,8 @@ std::size_t UdpReceiver::hand_over(FrameHandler& handler) {
   counters_.receive_batches++;
   const wire::FrameSender sender = sender_of(datagram_.from());
   handing_over_ = true;
+  if (datagram_.marked()) [[unlikely]]
+    handler.frames_marked(true);
   datagram_.for_each([&](wire::Frame frame) {
     if (sender.nic == 0 || !comes_from(frame, sender)) {
       counters_.frames_ignored++;
@@ -115,6 +122,8 @@ std::size_t UdpReceiver::hand_over(FrameHandler& handler) {
     handler.on_frame(frame);
   });
   handing_over_ = false;
+  if (datagram_.marked()) [[unlikely]]
+    handler.frames_marked(false);
   if (datagram_.frames() > 1) counters_.gso_batches_received++;
   return frames;
 }

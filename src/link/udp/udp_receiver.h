@@ -36,6 +36,8 @@ class UdpReceiver final : public Datagram {
   // Returns whether receive() would find something. Receives a waiting datagram at once, which costs no more
   // than the poll.
   bool pending();
+  // Does as FrameSink::marks_forgo().
+  void marks_forgo();
   // Makes the next receive() poll for errors, and the connected fast-path socket.
   void look_all() {
     errors_due_ = true;

@@ -14,6 +14,15 @@ void set(int fd, int level, int option, int value) {
   ::setsockopt(fd, level, option, &value, sizeof value);
 }
 
+// ECT(0) of RFC 3168: queues may mark datagrams instead of dropping them.
+constexpr int kMayBeMarked = 2;
+
+// A socket has one of the two options and refuses the other.
+void marks_set(int fd, int value) {
+  set(fd, IPPROTO_IP, IP_TOS, value);
+  set(fd, IPPROTO_IPV6, IPV6_TCLASS, value);
+}
+
 }  // namespace
 
 namespace {
@@ -28,6 +37,8 @@ OwnFd socket_new(const InterfaceAddress& address) {
     set(fd.get(), IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
   else
     set(fd.get(), IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
+  marks_set(fd.get(), kMayBeMarked);
+  set(fd.get(), v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_RECVTOS : IPV6_RECVTCLASS, 1);
   // A kernel without this option (before 5.0) hands over single frames.
   set(fd.get(), SOL_UDP, UDP_GRO, 1);
   return fd;
@@ -74,6 +85,10 @@ OwnFd udp_group_open(const Ip& group, std::uint16_t port, std::uint32_t ifindex)
       ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_JOIN_GROUP, &member, sizeof member) != 0)
     fd.reset();
   return fd;
+}
+
+void udp_socket_marks_forgo(int fd) {
+  if (fd >= 0) marks_set(fd, 0);
 }
 
 std::uint16_t udp_socket_port(int fd) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/actions/ack_tx.h"
 
+#include <utility>
+
 #include "protocol/actions/coalesce_packets.h"
 #include "protocol/actions/frames.h"
 #include "protocol/counters.h"
@@ -39,6 +41,7 @@ void ack_transmit(State& s, Peer& p) {
   if (park) park_told(s, p);
   packet.flags = frame_flags(p, park || p.counting.ack_asked || p.rx.reorder || ack_much_owed(s, p));
   if (park) packet.flags |= wire::kFlagPark;
+  if (std::exchange(p.counting.marks_untold, false)) packet.flags |= wire::kFlagMarked;
   packet.session = p.reply_session();
   packet.seqnum = p.counting.next_match;
   packet.send_seq = p.counting.next_match;

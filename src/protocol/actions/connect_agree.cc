@@ -14,6 +14,19 @@
 
 namespace omx::protocol {
 
+namespace {
+
+// A sender must not let queues mark its frames unless its receiver heeds the marks (RFC 3168, 6.1). All peers
+// are sent to by one socket, so one peer decides for all.
+void marks_agree(State& s, const Peer& p) {
+  const bool heeds = p.agreed.features & wire::kFeatureMarks;
+  if (heeds || p.self || p.inside_host() || s.marks_forgone) return;
+  s.marks_forgone = true;
+  s.sink.marks_forgo();
+}
+
+}  // namespace
+
 void connect_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
   const bool was_extended = p.agreed.extended;
   const std::uint32_t was_agreed = p.agreed.frame_agreed;
@@ -27,9 +40,10 @@ void connect_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
     bulk_forget(s, p);
     rails_forget(s, p);
     peer_update_sizes(s, p);
-    return;
+    return marks_agree(s, p);
   }
   p.agreed.features = ext.features;
+  marks_agree(s, p);
   p.agreed.mode_told = ext.mode;
   p.agreed.checksum = s.config.checksum && (ext.features & wire::kFeatureChecksum);
   // MX sizes are used if either side insists on them.

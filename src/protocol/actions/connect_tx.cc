@@ -26,6 +26,7 @@ wire::ConnectExt connect_extension(const State& s, const Peer& p) {
   ext.features = wire::kFeatureMark | wire::kFeatureHeaderExt | wire::kFeatureSack | wire::kFeatureProbe |
                  wire::kFeatureTail | wire::kFeatureUnscheduled | wire::kFeatureAhead | wire::kFeatureSource;
   if (s.config.parks && s.config.mode == wire::Mode::omx) ext.features |= wire::kFeaturePark;
+  if (s.config.reliability.marks) ext.features |= wire::kFeatureMarks;
   if (s.config.coalesce) ext.features |= wire::kFeaturePack | wire::kFeatureCoalescePackets;
   if (s.config.bulk.address.present()) {
     ext.features |= wire::kFeatureBulk;

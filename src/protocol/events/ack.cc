@@ -175,6 +175,8 @@ void ack_received(State& s, const wire::Head& head, wire::Frame frame) {
   }
   p->counting.recv_acknum = packet.acknum;
   ack_apply(s, *p, packet.seqnum);
+  if (packet.flags & wire::kFlagMarked) [[unlikely]]
+    eager_marked(s, *p);
   if ((packet.flags & wire::kFlagPark) && packet.seqnum == p->counting.next_acked) park_unacked(s, *p);
   if ((packet.has_sack || p->tx.sacks) && packet.seqnum == p->counting.next_acked) sack_apply(s, *p, packet);
 }

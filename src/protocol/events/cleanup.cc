@@ -135,7 +135,7 @@ void peer_cleanup(State& s, Peer& p, Cleanup why, Status status) {
   p.bulk.larges_out = p.bulk.unscheduled_pause = p.bulk.unscheduled_skip = 0;
   p.bulk.unscheduled_until = 0;
   p.bulk.alone = false;
-  p.counting.ack_pending = p.counting.ack_asked = false;
+  p.counting.ack_pending = p.counting.ack_asked = p.counting.marks_untold = false;
   p.ack_now.unlink();
   p.tx.sacks = false;
   p.counting.next_send = p.counting.next_acked =

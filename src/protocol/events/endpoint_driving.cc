@@ -40,6 +40,10 @@ void EndpointDriving::on_frame(TimeNs now, wire::Frame frame) {
   rx_frame(*state_, frame);
 }
 
+void EndpointDriving::frames_marked(bool marked) {
+  state_->marked = marked;
+}
+
 void EndpointDriving::on_frame_by(TimeNs now, unsigned rail, wire::Frame frame) {
   state_->rails.rx_rail = static_cast<std::uint8_t>(rail);
   on_frame(now, frame);

@@ -39,6 +39,8 @@ void engine_open(State& s) {
   s.own_frame = c.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
   s.peers.by_index.reserve(16);
   pulls_init(s);
+  s.marks_forgone = !c.reliability.marks;
+  if (s.marks_forgone) s.sink.marks_forgo();
   if (c.context_bits > 0)
     for (std::uint32_t i = 0; i < (1U << c.context_bits); i++)
       s.completion.done_by_context.push_back(std::make_unique<List<Request, &Request::done_context>>());

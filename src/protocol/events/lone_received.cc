@@ -41,7 +41,7 @@ bool is_next(const State& s, const Peer& p, const wire::Lone& m) {
 
 bool lone_received(State& s, wire::Frame frame) {
   wire::Lone m;
-  if (!s.config.lone || !wire::decode_lone(frame, m)) return false;
+  if (!s.config.lone || s.marked || !wire::decode_lone(frame, m)) return false;
   Peer* const sender = sender_of(s, m);
   if (!sender || !is_next(s, *sender, m)) return false;
   Peer& p = *sender;

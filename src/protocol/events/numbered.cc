@@ -106,10 +106,20 @@ void bulk_note(State& s, Peer& p, const Numbered& n) {
   if (n.fragment + 1 == n.fragments && medium_whole(s, p, n.unit, n.fragments)) bulk_came_unannounced(s, p);
 }
 
+// Tells the sender that a queue on the path grows (docs/reference/wire.md 9).
+void mark_note(State& s, Peer& p) {
+  if (!(p.agreed.features & wire::kFeatureMarks) || !s.config.reliability.marks) return;
+  s.count(Counter::recv_marked)++;
+  p.counting.marks_untold = true;
+  ack_immediately(s, p);
+}
+
 // Takes what a packet carries beside its message: a sign of life, an acknowledgement, an announcement.
 void acknowledgement_take(State& s, Peer& p, const Numbered& n) {
   if (!n.packed) count(s, n.type);
   peer_heard(s, p);
+  if (s.marked) [[unlikely]]
+    mark_note(s, p);
   ack_apply(s, p, n.piggyack);
   if (n.type == wire::PacketType::medium && p.agreed.extended && (n.medium.flags & wire::kFlagBulkProbe))
     bulk_note(s, p, n);

@@ -136,6 +136,8 @@ void reply_take(State& s, const Reply& reply) {
   }
   if (pull->silent_rounds > 0) trip_ask(s, *pull->peer);
   pull_arrived(s, *pull, block, reply.packet.frame_length);
+  if (s.marked) [[unlikely]]
+    pull_marked(s, *pull, block);
   pull->last_reply = pull->quiet_since = s.now;
   pull->silent_rounds = 0;
   peer_heard(s, *pull->peer);

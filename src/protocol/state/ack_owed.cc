@@ -27,8 +27,8 @@ void ack_piggybacked(Peer& p) {
   p.counting.last_acked = p.counting.next_match;
   p.rx.frames_owed = 0;
   p.counting.ack_pending = p.counting.ack_asked = false;
-  // The bitmap of a hole still has to go out, and so has a request for envelopes.
-  if (!p.rx.reorder && !park_waits(p)) p.ack_now.unlink();
+  // The bitmap of a hole still has to go out, and so have a request for envelopes and news of marks.
+  if (!p.rx.reorder && !park_waits(p) && !p.counting.marks_untold) p.ack_now.unlink();
 }
 
 }  // namespace omx::protocol

@@ -116,4 +116,10 @@ void CongestionWindow::lost(const Path& path, std::uint64_t position, std::uint6
   if (mode_ == Mode::alone && last_ > 0) test_begin(last_, next);
 }
 
+void CongestionWindow::marked(const Path& path, std::uint64_t position, std::uint64_t next) {
+  Path held = path;
+  held.floor = std::max(path.floor, std::min(bytes_, path.held * path.unit));
+  lost(held, position, next);
+}
+
 }  // namespace omx::protocol

@@ -86,6 +86,19 @@ EagerWindow* begin(State& s, Peer& p) {
   return w;
 }
 
+// Returns the window of a path that has just lost or marked something. Begins it if there is none. nullptr:
+// the peer cannot have one.
+EagerWindow* disturbed(State& s, Peer& p) {
+  const bool usable = p.agreed.extended && p.agreed.mode == wire::Mode::omx && !p.inside_host();
+  if (!usable) return nullptr;
+  if (!p.tx.eager) p.tx.eager = begin(s, p);
+  EagerWindow* const w = p.tx.eager;
+  if (!w) return nullptr;
+  w->calm_since = s.now;
+  if (std::exchange(w->trial, false)) relapse(p);
+  return w;
+}
+
 }  // namespace
 
 bool eager_room(const Peer& p, const Request& r) {
@@ -119,6 +132,7 @@ void eager_acked(State& s, Peer& p, const Request& r, bool measures) {
   EagerWindow* const w = p.tx.eager;
   assert(w);
   const std::uint32_t before = w->in_flight;
+  w->acked = r.position;
   w->in_flight -= r.charged;
   for (unsigned i = 0; i < r.tx.frames; i++) w->loss.came();
   const TimeNs took = s.now - r.last_sent;
@@ -140,18 +154,19 @@ void eager_acked(State& s, Peer& p, const Request& r, bool measures) {
 }
 
 void eager_lost(State& s, Peer& p, Request& r) {
-  const bool usable = p.agreed.extended && p.agreed.mode == wire::Mode::omx && !p.inside_host();
-  if (!usable) return;
-  if (!p.tx.eager) p.tx.eager = begin(s, p);
-  EagerWindow* const w = p.tx.eager;
+  EagerWindow* const w = disturbed(s, p);
   if (!w) return;
-  w->calm_since = s.now;
-  if (std::exchange(w->trial, false)) relapse(p);
   w->loss.lost();
   w->heavy |= w->loss.above_one_in(kHeavyOneIn) && w->window.bytes() <= 2 * unit_of(p);
   const std::uint64_t position = std::exchange(r.position, ++w->sent);  // the repetition is a later message
   if (w->loss.below_one_in(kLossOneIn) && !queueing(*w) && !w->window.contended()) return;
   w->window.lost(path_of(p, *w), position, w->sent - 1, w->loss.above_one_in(kHeavyOneIn));
+}
+
+void eager_marked(State& s, Peer& p) {
+  s.count(Counter::marks_told)++;
+  EagerWindow* const w = disturbed(s, p);
+  if (w) w->window.marked(path_of(p, *w), std::max<std::uint64_t>(w->acked, 1), w->sent);
 }
 
 void eager_end(State& s, Peer& p) {

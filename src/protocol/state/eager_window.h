@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bounds what a sender has on its way to one peer unasked, once the path has lost some of it
+// Bounds what a sender has on its way to one peer unasked, once the path has lost or marked some of it
 // (docs/explanation/congestion.md). A path that loses nothing has no such window, and costs nothing.
 #pragma once
 
@@ -31,6 +31,7 @@ struct EagerWindow {
   std::uint32_t in_flight = 0;   // bytes
   std::uint32_t unasked = 0;     // bytes sent since an acknowledgement was asked for
   std::uint64_t sent = 0;        // bytes since the window began; the position of the next message
+  std::uint64_t acked = 0;       // position of the newest message that was acknowledged
   TimeNs least = kNever;         // the shortest time to an acknowledgement that was asked for
   std::array<TimeNs, 4> last{};  // the last such times
   std::uint8_t samples = 0;
@@ -54,6 +55,8 @@ void eager_left(Peer& p, Request& r);
 void eager_acked(State& s, Peer& p, const Request& r, bool measures);
 // Notes that a message was lost. The first loss begins the window.
 void eager_lost(State& s, Peer& p, Request& r);
+// Notes that the peer's queue marked frames (ECN). Marks count as losses do, once for each window.
+void eager_marked(State& s, Peer& p);
 // Forgets the window.
 void eager_end(State& s, Peer& p);
 

@@ -105,6 +105,7 @@ struct PeerCounting {
   bool generation_offered = false;  // a CONNECT offered our generation to the peer
   bool ack_pending = false;         // a delayed ack is armed
   bool ack_asked = false;           // the peer waits for the next ack
+  bool marks_untold = false;        // frames of it were marked (ECN), which the next ack says
 };
 
 // Agreement by the extension blocks, and the sizes that follow from it.

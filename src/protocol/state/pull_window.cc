@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "protocol/counters.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_ports.h"
@@ -312,6 +313,13 @@ void pull_repeated(State& s, Pull& pull) {
 void pull_ahead_lost(State& s, const PullBlock& block) {
   if (s.pulling.port(block.rail).in_flight > s.pulling.window(block.rail).bytes())
     s.pulling.ahead_after = s.now + kAheadPause;
+}
+
+void pull_marked(State& s, Pull& pull, const PullBlock& block) {
+  s.count(Counter::recv_marked)++;
+  pull.leave = false;  // unscheduled data would make the queue longer
+  s.pulling.window(block.rail)
+      .marked(path_of(s, pull, s.pulling.port(block.rail)), block.asked, s.pulling.asked);
 }
 
 void pull_lost(State& s, const Pull& pull, const PullBlock& block) {

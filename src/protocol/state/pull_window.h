@@ -44,6 +44,8 @@ void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes);
 void pull_repeated(State& s, Pull& pull);
 // Notes a loss. If more than the window was in flight, a sleeper stays within the window for a while.
 void pull_ahead_lost(State& s, const PullBlock& block);
+// Notes that a queue on the path marked an answer (ECN). Marks count as losses do, once for each window.
+void pull_marked(State& s, Pull& pull, const PullBlock& block);
 void pull_lost(State& s, const Pull& pull, const PullBlock& block);
 // Returns how long a first answer may take.
 TimeNs pull_patience(const State& s, const Peer& p);

@@ -142,6 +142,8 @@ struct State {
   TimeNs default_timeout;
   bool closing = false, timeouts_differ = false;  // timeouts_differ: requests have different time-outs
   bool suspended = false;                         // see Endpoint::suspend
+  bool marked = false;                            // see EndpointDriving::frames_marked
+  bool marks_forgone = false;                     // a peer does not tell of marks
   std::uint32_t own_frame = 0;                    // largest frame that our interface carries
 
   EngineMemory memory;

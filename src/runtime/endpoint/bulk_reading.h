@@ -49,6 +49,7 @@ class BulkReading final : public link::BulkHandler {
     return expected_.in_place(index, frame);
   }
   void on_bulk_placed(std::size_t index, wire::Frame frame) override { expected_.placed(index, frame, 0); }
+  void bulk_marked(bool marked) override { intake_.frames_marked(marked); }
   void on_bulk_frame(wire::Frame frame) override { intake_.on_frame(frame); }
 
  private:

@@ -22,6 +22,10 @@ void FrameIntake::on_rail_frame(unsigned rail, wire::Frame frame) {
   core_.engine->on_frame_by(core_.now, rail, frame);
 }
 
+void FrameIntake::frames_marked(bool marked) {
+  core_.engine->frames_marked(marked);
+}
+
 void FrameIntake::on_refused(wire::Frame frame) {
   if (!progression_.disabled()) core_.engine->connect_refused(core_.now, frame);
 }

@@ -21,6 +21,7 @@ class FrameIntake final : public link::FrameHandler {
 
   void on_frame(wire::Frame frame) override;
   std::uint64_t frame_held() override { return core_.copies ? core_.copies->taken() : 0; }
+  void frames_marked(bool marked) override;
   void on_refused(wire::Frame frame) override;
   // Takes a frame from another board of the endpoint. That board's link receives for this endpoint alone.
   void on_rail_frame(unsigned rail, wire::Frame frame);

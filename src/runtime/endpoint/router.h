@@ -47,6 +47,10 @@ class Router final : public wire::FrameSink {
     if (committed_) links_flush();
     if (hub_) hub_->flush();
   }
+  void marks_forgo() override {
+    link_.marks_forgo();
+    for (link::Transport* rail : rails_) rail->marks_forgo();
+  }
   void send_now(const std::byte* bytes, std::size_t length) override {
     if (committed_) [[unlikely]]
       links_flush();

@@ -17,6 +17,7 @@ struct SimFrame {
   std::uint64_t number = 0;  // of the frame in the run; copies share it
   std::uint32_t from = 0;    // host
   bool damaged = false;
+  bool marked = false;    // by a queue (ECN)
   bool bulk = false;      // goes by the receiver's UDP bulk path
   std::uint32_t cut = 0;  // bytes of each datagram of a GSO frame; 0: it is none
   unsigned rail = 0;      // number of the sender's board, and of the switch it is on
@@ -48,7 +49,7 @@ class FramePool {
   void destroy(std::uint32_t index) {
     live_--;
     frames_[index]->bytes.clear();
-    frames_[index]->damaged = false;
+    frames_[index]->damaged = frames_[index]->marked = false;
     free_.push_back(index);
   }
   SimFrame& operator[](std::uint32_t index) { return *frames_[index]; }

@@ -156,6 +156,7 @@ void SimHost::udp_bulk_process() {
 
 void SimHost::frame_process(std::uint32_t frame) {
   const SimFrame& f = world_.frames()[frame];
+  engine_->frames_marked(f.marked);
   if (f.rail == 0)
     engine_->on_frame(clock(), f.bytes);
   else
@@ -203,6 +204,7 @@ void SimHost::bulk_process(std::span<const std::uint32_t> batch, bool by_bulk, u
     if (placed[i]) {
       // Only the header of these frames is still there.
       std::fill(bytes.begin() + expected[i].header, bytes.end(), std::byte{0xDD});
+      engine_->frames_marked(world_.frames()[batch[i]].marked);
       engine_->on_placed(clock(), expected[i], bytes, rail);
     } else {
       frame_process(batch[i]);

@@ -22,6 +22,7 @@ class World;
 struct SharedPort {
   PortLimits limits;
   std::uint64_t others_seed = 0;  // of their traffic (cross_traffic.h); 0: they send nothing
+  std::uint64_t mark_bytes = 0;   // the port marks frames that find so much waiting (ECN); 0: none
 };
 
 struct HostOptions {

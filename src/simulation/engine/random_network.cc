@@ -118,6 +118,11 @@ void random_congestion(std::uint64_t seed, RandomNetwork& network) {
     network.faults.loss = network.faults.burst_start = 0;
     network.faults.lost_type.reset();
   }
+  // The last draw, so that older seeds keep their networks.
+  static constexpr std::uint64_t kMarks[] = {0, 0, 3000, 20'000};
+  const std::uint64_t marks = kMarks[random.below(std::size(kMarks))];
+  for (HostOptions& host : network.hosts)
+    if (host.shared) host.shared->mark_bytes = marks;
 }
 
 }  // namespace omx::simulation

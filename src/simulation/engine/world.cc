@@ -88,6 +88,8 @@ void World::on_event(std::uint64_t argument) {
 void World::share(std::uint32_t host, SimFrame& frame) {
   Port& port = switch_ports_[host][0];
   if (others_[host]) others_[host]->advance(now(), port);
+  const std::uint64_t mark = hosts_[host]->options().shared->mark_bytes;
+  frame.marked |= mark > 0 && port.queued(now()) >= mark;
   const std::uint64_t room = port.room(now());
   if (frame.cut > 0 && frame.bytes.size() > room && room >= frame.cut)
     frame.bytes.resize(room / frame.cut * frame.cut);

@@ -150,7 +150,8 @@ void Fabric::arrived(std::uint32_t index) {
   totals_.arrived++;
   if (on_arrival) on_arrival(packet);
   if (!packet.is_tcp()) return host(packet.to).arrived(index);
-  const TcpSegment segment = packet.tcp;
+  TcpSegment segment = packet.tcp;
+  if (!segment.acknowledges) segment.marked = packet.marked;
   packets_.destroy(index);
   flows_[segment.flow]->arrived(segment);
 }

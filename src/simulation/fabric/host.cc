@@ -108,6 +108,7 @@ void Host::poll() {
   for (std::size_t count = ring_.size(); count > 0; count--) {
     const std::uint32_t packet = ring_.front();
     ring_.pop_front();
+    engine_->frames_marked(fabric_.packets()[packet].marked);
     engine_->on_frame(now, fabric_.packets()[packet].bytes);
     fabric_.packets().destroy(packet);
   }

@@ -23,6 +23,7 @@ struct TcpSegment {
   std::uint64_t transmission = 0;  // number of the sending, and its time
   TimeNs sent = 0;                 //
   std::uint64_t next = 0;          // acknowledgement: all segments before this one have come
+  bool marked = false;             // acknowledgement: a queue marked that segment (ECN)
 };
 
 struct Packet {

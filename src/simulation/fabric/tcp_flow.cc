@@ -76,6 +76,11 @@ void TcpFlow::acknowledged(const TcpSegment& segment) {
     if (first_ >= recover_ && full)
       window_.acknowledged(fabric_.now(), static_cast<double>(first_ - before), mean_);
   }
+  // A mark counts as a loss, once for each window (RFC 3168).
+  if (segment.marked && segment.segment >= recover_) {
+    recover_ = first_ + segments_.size();
+    window_.lost();
+  }
   due_ = probe_ = kNever;
   fill_window();
   timer_set();
