@@ -7,7 +7,7 @@ import shlex
 import signal
 import sys
 
-from . import broker, door, enter, faultcli, holder, kernel, mpicli, registry, wire
+from . import broker, door, enter, faultcli, holder, kernel, marks, mpicli, registry, wire
 from .arguments import number
 from .errors import EXIT_FAILED, EXIT_LAB, EXIT_UNABLE, EXIT_USAGE, LabError
 from .vm import vmcli
@@ -84,6 +84,8 @@ def make_parser():
                          help="rate limit of every eth, in units of tc, such as 1gbit (default: none)")
         sub.add_argument("--port-queue", type=number(2048, 1 << 30, "bytes"), metavar="BYTES",
                          help="with --rate on a switch: limit its ports towards the hosts instead; each queues so many bytes and loses the rest")
+        sub.add_argument("--port-mark", type=number(1, 1 << 30, "bytes"), metavar="BYTES",
+                         help="with --port-queue: mark IP packets that find so many bytes there (ECN), those of TCP included; as root")
         wire.add_options(sub)
         sub.add_argument("--ip", action=argparse.BooleanOptionalAction, default=True,
                          help="give the hosts IP addresses")
@@ -131,12 +133,16 @@ def planned_lab(options, name):
             wire.parse_rate(options.rate)
         except ValueError:
             raise LabError(f"a port cannot have the rate {options.rate}: give it in kbit, mbit or gbit", EXIT_USAGE) from None
+    if options.port_mark and not options.port_queue:
+        raise LabError("only a queue of known length marks packets: add --port-queue", EXIT_USAGE)
+    if options.port_mark:
+        marks.need_root()
     mtus = options.mtu * options.hosts if len(options.mtu) == 1 else options.mtu
     if len(mtus) != options.hosts:
         raise LabError(f"--mtu lists {len(mtus)} values for {options.hosts} hosts: "
                        "give one value, or one per host", EXIT_USAGE)
     return holder.describe(name, mtus, topology, options.family if options.ip else None, options.queues,
-                           options.cables, options.rate, long, options.port_queue)
+                           options.cables, options.rate, long, options.port_queue, options.port_mark)
 
 
 def do_up(options, _script):

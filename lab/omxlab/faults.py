@@ -12,17 +12,15 @@ maps pinned in the host's private /sys/fs/bpf, so programs, maps and pins all go
 import collections
 import json
 import os
-import shutil
 import subprocess
-import tempfile
 
-from . import enter, kernel
+from . import ebpf, enter, kernel
 from .bpfmap import ArrayMap
+from .ebpf import tc
 from .errors import LabError, unable
 from .holder import wait_for_carrier
 
 PINS = "/sys/fs/bpf/tc/globals"  # where tc's libbpf pins by name
-SOURCE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fault.bpf.c")
 DIRECTIONS = {"in": 0, "out": 1}
 CERTAIN = 1 << 32
 
@@ -96,32 +94,7 @@ def need_root(lab):
     if not (real_root and kernel.same_namespace(lab.pid, "user")):
         raise unable("faults need an eBPF program, which only real root may load: "
                      "start the lab as root, or use cut --carrier")
-    for program, package in (("tc", "iproute2"), ("clang", "clang")):
-        if shutil.which(program) is None:
-            raise unable(f"faults need the program {program}: install the package {package}")
-
-
-def tc(*arguments):
-    done = subprocess.run(["tc", *arguments], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        complaint = " ".join(done.stderr.split())
-        raise LabError(f"tc {' '.join(arguments)} failed: {complaint}")
-    return done.stdout
-
-
-def compile_program(directory):
-    """Compiles into the host's own /dev/shm, so that nothing is written to the source tree."""
-    path = os.path.join(directory, "fault.o")
-    done = subprocess.run(
-        ["clang", "-O2", "-g", "-target", "bpf", "-mcpu=v3",
-         f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c", SOURCE, "-o", path],
-        capture_output=True, text=True, check=False)
-    if done.returncode == 0:
-        return path
-    if "bpf/bpf_" in done.stderr and "file not found" in done.stderr:
-        raise unable("faults need the header bpf/bpf_helpers.h: install the package libbpf-dev")
-    first = (done.stderr.splitlines() or ["no message"])[0]
-    raise LabError(f"clang could not compile {SOURCE}: {first}")
+    ebpf.need_programs("faults")
 
 
 def filter_place(place):
@@ -133,14 +106,8 @@ def attached(place):
 
 
 def attach(place):
-    if "clsact" not in tc("qdisc", "show", "dev", place.interface):
-        tc("qdisc", "add", "dev", place.interface, "clsact")
-    if attached(place):
-        return
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
-        program = compile_program(directory)
-        tc("filter", "replace", *filter_place(place), "handle", "1", "bpf", "direct-action",
-           "object-file", program, "section", place.section)
+    if not attached(place):
+        ebpf.attach("faults", "fault.bpf.c", place.section, place.interface, filter_place(place)[2:])
 
 
 def config_map():

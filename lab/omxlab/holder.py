@@ -22,7 +22,7 @@ import struct
 import subprocess
 import time
 
-from . import kernel, wire
+from . import kernel, marks, wire
 from .errors import EXIT_FAILED, EXIT_UNABLE, LabError, unable
 
 STATE_FD = 100  # the descriptor where the holder keeps its description
@@ -57,7 +57,7 @@ HOST_NAMESPACES = (
 )
 
 
-def describe(name, mtus, topology, family="ipv4", queues=1, cables=1, rate=None, long=None, port_queue=None):
+def describe(name, mtus, topology, family="ipv4", queues=1, cables=1, rate=None, long=None, port_queue=None, port_mark=None):
     """Returns the plain description of a lab, before any part of it exists."""
     hosts = []
     for i, mtu in enumerate(mtus, start=1):
@@ -71,7 +71,7 @@ def describe(name, mtus, topology, family="ipv4", queues=1, cables=1, rate=None,
         })
     router = {"name": "router", "ip": ROUTER_IP} if topology == "router" else None
     return {"name": name, "topology": topology, "hosts": hosts, "queues": queues, "router": router,
-            "cables": cables, "rate": None if long else rate, "long": long, "port_queue": port_queue}
+            "cables": cables, "rate": None if long else rate, "long": long, "port_queue": port_queue, "port_mark": port_mark}
 
 
 def start(lab, die_with_caller, kind=NAMESPACES, builder=None):
@@ -252,6 +252,8 @@ def build(lab):
             wait_for_carrier(host["port"])  # the holder still is in the switch
             if lab["port_queue"]:
                 shape(host["port"], lab["rate"], port_burst(lab["rate"], host["mtu"]), lab["port_queue"])
+            if lab["port_mark"]:
+                marks.attach(host["port"], lab["rate"], lab["port_queue"], lab["port_mark"])
     if lab["long"]:
         wire.carry(lab["long"], [host["port"] for host in lab["hosts"]], max(host["mtu"] for host in lab["hosts"]))
 
@@ -406,6 +408,8 @@ def furnish_host(lab, host):
     socket.sethostname(host["name"])
     remount_sys()
     furnish_files(lab)
+    if lab["port_mark"]:
+        marks.let_tcp_take_part()
     if host is lab["router"]:
         run_ip(["link set dev lo up"])
         return

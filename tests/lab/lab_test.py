@@ -218,6 +218,36 @@ def hosts__a_port_of_a_switch_loses_what_its_queue_does_not_hold():
 
 
 @test
+def hosts__a_port_marks_packets_that_find_much_waiting():
+    if os.geteuid() != 0:
+        raise Skip("only root may load eBPF programs")
+    # Prints how many datagrams came without, and with, the mark of a queue (both ECN bits).
+    take = ("import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('10.77.0.3', 9))\n"
+            "s.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1); print('ready', flush=True)\n"
+            "count = [0, 0]\n"
+            "while True:\n"
+            "    data, control, _, _ = s.recvmsg(9000, 64)\n"
+            "    if data == b'end': break\n"
+            "    count[control[0][2][0] & 3 == 3] += 1\n"
+            "print(*count, flush=True)")
+    burst = ("import socket, sys, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('10.77.0.3', 9))\n"
+             "s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, int(sys.argv[1]))\n"
+             "for i in range(50): s.send(bytes(1400))\n"
+             "time.sleep(0.5); s.send(b'end')")
+    with Lab("--hosts", "3", "--rate", "20mbit", "--port-queue", "1000000", "--port-mark", "20000") as it:
+        for ecn, marked in (("0", False), ("2", True)):
+            server = it.start("h3", "python3", "-c", take)
+            assert server.stdout.readline() == "ready\n"
+            it.host("h1", "python3", "-c", burst, ecn)
+            unmarked, with_mark = map(int, server.communicate()[0].split())
+            assert unmarked + with_mark == 50, (unmarked, with_mark)
+            assert (5 <= unmarked <= 45) if marked else with_mark == 0, (ecn, unmarked, with_mark)
+        assert it.host("h1", "cat", "/proc/sys/net/ipv4/tcp_ecn").strip() == "1", "TCP takes part"
+    done = lab("up", "--hosts", "3", "--port-mark", "20000")
+    assert done.returncode == 2 and "--port-queue" in done.stderr, done
+
+
+@test
 def hosts__abstract_sockets_and_shared_memory_are_apart():
     claim = ("import socket; s = socket.socket(socket.AF_UNIX); s.bind('\\0omx-test'); "
              "open('/dev/shm/omx-test', 'x'); print('mine', flush=True); input()")
