@@ -92,13 +92,13 @@ void incast_options(CLI::App& app, FabricProgram& o) {
   app.add_option("--tcp", i.tcp_flows, "TCP flows to the same host, each from a host of its own")
       ->capture_default_str();
   tcp_kind_option(app, i.tcp_kind);
-  app.add_option(
-         "--tcp-alone", o.alone_ms,
-         "how long TCP runs before the others start, ms->check(CLI::Range(0.0, 1e6)); half of it is measured")
+  app.add_option("--tcp-alone", o.alone_ms,
+                 "how long TCP runs before the others start, ms; half of it is measured")
+      ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   app.add_option("--ping", o.ping_us,
-                 "one more host sends a message of 8 B so often after the last came, "
-                 "us->check(CLI::Range(0.0, 1e6)); 0: none")
+                 "one more host sends a message of 8 B so often after the last came, us; 0: none")
+      ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
 }
 
