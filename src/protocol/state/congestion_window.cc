@@ -118,7 +118,7 @@ void CongestionWindow::lost(const Path& path, std::uint64_t position, std::uint6
 
 void CongestionWindow::marked(const Path& path, std::uint64_t position, std::uint64_t next) {
   Path held = path;
-  held.floor = std::max(path.floor, std::min(bytes_, path.held * path.unit));
+  if (!contended()) held.floor = std::max(path.floor, std::min(bytes_, path.held * path.unit));
   lost(held, position, next);
 }
 
