@@ -42,6 +42,7 @@ struct PullRow {
   std::uint64_t in_flight = 0;  // bytes that are
   bool contended = false;
   TimeNs round_trip = 0, round_trip_least = 0;  // 0: not known
+  bool paced = false;  // the window is smaller than a request, so requests wait for their time
 };
 
 struct PendingRow {

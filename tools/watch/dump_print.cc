@@ -115,10 +115,10 @@ void pulls_print(Out out, const protocol::Snapshot& s) {
     const protocol::PullRow& p = s.pull[i];
     if (p.round_trip == 0) continue;
     fmt::format_to(
-        out, "  large messages{}: {} bytes asked for of {} allowed; an answer takes {} us, at least {}{}\n",
+        out, "  large messages{}: {} bytes asked for of {} allowed; an answer takes {} us, at least {}{}{}\n",
         s.pull_rows > 1 ? fmt::format(" by board {}", i) : "", p.in_flight, p.window,
         microseconds(p.round_trip), microseconds(p.round_trip_least),
-        p.contended ? "; others fill a queue" : "");
+        p.contended ? "; others fill a queue" : "", p.paced ? "; requests wait for their time" : "");
   }
 }
 
@@ -274,6 +274,7 @@ void endpoint_json(JsonWriter& json, const EndpointView& view, runtime::PeerTabl
       json.object([&] {
         json.field("window_bytes", p.window);
         json.field("in_flight_bytes", p.in_flight);
+        json.field("paced", p.paced);
         json.field("contended", p.contended);
         json.field("round_trip_ns", p.round_trip);
         json.field("round_trip_least_ns", p.round_trip_least);

@@ -73,6 +73,10 @@ std::uint32_t frames_of_turn(State& s, const Pull& pull, unsigned rail) {
   return with_rest ? left : std::min(turn, left);
 }
 
+std::uint8_t home_of(const Pull& pull) {
+  return pull.peer->rails ? pull.peer->rails->home : std::uint8_t{0};
+}
+
 bool wants(const Pull& pull) {
   return pull.block_count < pull.blocks_max && pull.next_frame < pull.frames && numbers_left(pull) > 0;
 }
@@ -84,6 +88,7 @@ void turn_update(State& s, Peer& p) {
 
 void ask(State& s, Pull& pull, std::uint32_t frames, std::uint8_t rail) {
   pull_charge(s, pull, frames, rail);
+  pull_paced(s, pull, frames * pull.unit, rail);
   pull_ask(s, pull, frames, rail);
 }
 
@@ -126,11 +131,12 @@ std::optional<std::uint8_t> rail_choose(State& s, Pull& pull) {
 std::optional<std::uint8_t> rail_of_turn(State& s, Pull& pull) {
   if (pull_striped(pull)) [[unlikely]]
     return rail_choose(s, pull);
-  const std::uint8_t rail = pull.peer->rails ? pull.peer->rails->home : std::uint8_t{0};
+  const std::uint8_t rail = home_of(pull);
   const std::uint32_t frames = frames_of_turn(s, pull, rail);
   const std::uint64_t in_flight = s.pulling.port(rail).in_flight;
   const std::uint32_t allowed = pull.by_bulk ? pull_bulk_allowed(s) : pull_allowed(s, rail);
-  // One turn is always allowed, however small the window.
+  // One turn is always allowed, however small the window, but not before its time.
+  if (s.now < s.pulling.port(rail).paced_until) return std::nullopt;
   if (in_flight > 0 && in_flight + std::uint64_t{frames} * pull.unit > allowed) return std::nullopt;
   return rail;
 }
@@ -144,7 +150,7 @@ bool passed(const PullBlock& block) {
 }  // namespace
 
 void pull_await_first(State& s, Pull& pull, std::uint32_t frames) {
-  pull_charge(s, pull, frames, pull.peer->rails ? pull.peer->rails->home : 0);
+  pull_charge(s, pull, frames, home_of(pull));
   pull_await(s, pull, frames);
 }
 
@@ -170,7 +176,7 @@ void pull_want(State& s, Pull& pull) {
   if (pull.wanting.linked() || !wants(pull)) return;
   Peer& p = *pull.peer;
   if (pull.length <= kNoTurn && pull.frames == 1) {
-    ask(s, pull, 1, p.rails ? p.rails->home : std::uint8_t{0});
+    ask(s, pull, 1, home_of(pull));
     return;
   }
   // The oldest pull is first, so that of several messages of one sender the first one is complete first.
@@ -189,7 +195,7 @@ void pulls_ask(State& s) {
     Pull& pull = *p->rx.pulls_wanting.front();
     const auto rail = rail_of_turn(s, pull);
     if (!rail) {
-      s.timers.arm_by(schedule.timer, s.now + pull_share_kept_least(s));
+      s.timers.arm_by(schedule.timer, pull_next_look(s, home_of(pull)));
       if (!rails_used(s)) return;
       p = schedule.turns.next(*p);  // there may be room on another board
       continue;

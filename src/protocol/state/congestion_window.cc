@@ -97,6 +97,7 @@ void CongestionWindow::grow(const Path& path, std::uint32_t arrived, bool queuei
   if (mode_ == Mode::contended) more = (more * 3 + 3) / 4;
   if (!doubling_ && ((quick && mode_ == Mode::alone) || (mode_ == Mode::contended && calm_ == kCalm)))
     more = std::max<std::uint64_t>(more, arrived / kQuickGrowth);
+  if (bytes_ < path.unit) more = std::min<std::uint64_t>(more, bytes_);
   bytes_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes_ + more, path.most));
 }
 

@@ -28,6 +28,7 @@ struct PullPort {
   TimeNs rtt_period = 0;                                 // when this period began
   // The longest silence after which a sender went on by itself, in the same periods.
   TimeNs silence = 0, silence_before = 0;
+  TimeNs paced_until = 0;  // the next request leaves then, as the window is smaller than the last one
   LossShare<10> loss;
   // How fast data come while some are on their way. This is measured only with several boards.
   std::uint64_t rate = 0;                 // bytes per millisecond; 0: not known

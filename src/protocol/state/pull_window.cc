@@ -25,6 +25,9 @@ namespace {
 constexpr std::uint32_t kAloneStart = 192 * 1024, kSharedStart = 48 * 1024;
 constexpr std::uint32_t kLeastBytes = 16 * 1024;
 constexpr std::uint32_t kLeastFrames = 2;
+// From this share of losses on, one in so many, the window may be as small as this part of a frame. Requests
+// are then paced by time.
+constexpr std::uint32_t kHeavyOneIn = 10, kLeastPart = 8;
 // A time longer than this, and several times as long as the shortest, was not spent on the path. One of the
 // two hosts did not run.
 constexpr TimeNs kRttMost = 5 * kMillisecond;
@@ -125,7 +128,9 @@ std::uint32_t window_most(const PullPort& port, std::uint32_t bytes) {
 
 // Returns what the window for pulls by this board has to know of its path.
 CongestionWindow::Path path_of(const State& s, const Pull& pull, const PullPort& port) {
-  return {port.rtt_shortest(), pull.unit, std::max(kLeastBytes, kLeastFrames * pull.unit),
+  const std::uint32_t least = std::max(kLeastBytes, kLeastFrames * pull.unit);
+  return {port.rtt_shortest(), pull.unit,
+          port.loss.above_one_in(kHeavyOneIn) ? pull.unit / kLeastPart : least,
           window_most(port, s.config.pull_window_bytes)};
 }
 
@@ -207,6 +212,19 @@ TimeNs pull_share_kept_least(const State& s) {
   return s.pulling.rtt > 0 ? share_kept(s.pulling.rtt) : share_kept_unknown(s.pulling);
 }
 
+void pull_paced(State& s, const Pull& pull, std::uint32_t bytes, unsigned rail) {
+  PullPort& port = s.pulling.port(rail);
+  const std::uint32_t window = s.pulling.window(rail).bytes();
+  // A bound that the user has set says nothing of the path.
+  if (window >= pull.unit || s.config.pull_window_bytes < pull.unit) return;
+  port.paced_until = s.now + port.rtt * bytes / std::max(window, pull.unit / kLeastPart);
+}
+
+TimeNs pull_next_look(const State& s, unsigned rail) {
+  const TimeNs paced = s.pulling.port(rail).paced_until, kept = s.now + pull_share_kept_least(s);
+  return s.now < paced ? std::min(paced, kept) : kept;
+}
+
 namespace {
 
 void grow(State& s, const Pull& pull, std::uint32_t bytes, unsigned rail) {
@@ -214,7 +232,7 @@ void grow(State& s, const Pull& pull, std::uint32_t bytes, unsigned rail) {
   CongestionWindow& w = s.pulling.window(rail);
   // The window grows only where it is the limit. Otherwise something else is slow, or a larger window before
   // has left data in flight.
-  if (port.in_flight < w.bytes() / 2 || port.in_flight > w.bytes()) return;
+  if (port.in_flight < w.bytes() / 2 || port.in_flight > std::max(w.bytes(), pull.unit)) return;
   w.grow(path_of(s, pull, port), bytes, queueing(port), s.pulling.senders <= 1);
 }
 

@@ -73,7 +73,8 @@ PullRow pull_row_of(State& s, unsigned rail) {
   const PullPort& port = s.pulling.port(rail);
   const CongestionWindow& window = s.pulling.window(rail);
   const TimeNs least = port.rtt_shortest();
-  return {pull_allowed(s, rail), port.in_flight, window.contended(), port.rtt, least == kNever ? 0 : least};
+  return {pull_allowed(s, rail),       port.in_flight,          window.contended(), port.rtt,
+          least == kNever ? 0 : least, s.now < port.paced_until};
 }
 
 // The first items of many, in an order.

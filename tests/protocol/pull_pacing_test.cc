@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pulls on a path that loses so much that less than a frame may be in flight
+// (docs/explanation/congestion.md).
+#include "protocol/snapshot.h"
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+namespace {
+
+constexpr std::uint32_t kUnit = 8968;
+
+class PullPacingTest : public PairTest {
+ protected:
+  void open_jumbo() {
+    Config config;
+    config.mtu = 9000;
+    open(config, config);
+    exchange(*a, to_b, *b, 100'000);  // large frames are proven
+  }
+  // Loses so many of each `of` replies.
+  void lose(int count, int of) {
+    network.faults.drop = [count, of, n = 0](const Bytes& f) mutable {
+      return type_of(f) == wire::PacketType::pull_reply && n++ % of < count;
+    };
+  }
+  std::uint32_t window() const { return (*b)->state().pulling.window().bytes(); }
+  // Exchanges messages until the window is as wished, or for too long.
+  template <class Condition>
+  bool exchange_until(Condition condition) {
+    for (std::uint64_t i = 0; i < 200 && !condition(); i++) exchange(*a, to_b, *b, 300'000, i);
+    return condition();
+  }
+};
+
+TEST_F(PullPacingTest, heavy_losses__less_than_a_frame_each_round_trip) {
+  open_jumbo();
+  lose(9, 10);
+  ASSERT_TRUE(exchange_until([this] { return window() < kUnit / 2; }));
+  EXPECT_GE(window(), 128U) << "so that requests do not end";
+  network.faults = {};
+  std::vector<TimeNs> asked;
+  network.faults.drop = [&](const Bytes& f) {
+    if (type_of(f) == wire::PacketType::pull) asked.push_back(network.now);
+    return false;
+  };
+  const TimeNs trip = (*b)->state().pulling.rtt;
+  Request* r = receive(*b, room(100'000), 7);
+  (void)send(*a, to_b, message(100'000), 7);
+  ASSERT_TRUE(network.run_until([&] { return !asked.empty(); }));
+  Snapshot seen;
+  (*b)->snapshot(network.now, seen);
+  EXPECT_TRUE(seen.pull[0].paced);
+  EXPECT_EQ(wait(*b, r).status, Status::success);
+  ASSERT_GE(asked.size(), 3U);
+  EXPECT_GE(asked[1] - asked[0], 3 * trip / 2) << "the second request waited for its time";
+}
+
+TEST_F(PullPacingTest, path_without_losses__the_window_grows_again) {
+  open_jumbo();
+  lose(9, 10);
+  ASSERT_TRUE(exchange_until([this] { return window() < kUnit; }));
+  network.faults = {};
+  EXPECT_TRUE(exchange_until([this] { return window() > 8 * kUnit; }));
+}
+
+TEST_F(PullPacingTest, few_losses__two_frames_are_always_in_flight) {
+  open_jumbo();
+  lose(1, 20);
+  for (std::uint64_t i = 0; i < 200; i++) {
+    exchange(*a, to_b, *b, 300'000, i);
+    ASSERT_GE(window(), 2 * kUnit);
+  }
+}
+
+}  // namespace
+}  // namespace omx::protocol::test
