@@ -166,6 +166,20 @@ TEST_F(EagerWindowTest, round_trip__is_not_measured_within_one_turn) {
   EXPECT_GT(to_b->tx.eager->least, 1000U) << "else every later answer is a late one";
 }
 
+TEST_F(EagerWindowTest, longer_path__is_known_as_such_after_some_seconds) {
+  open_jumbo();
+  stream(100, 20);
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  ASSERT_LT(to_b->tx.eager->least, kMillisecond / 10);
+  network.faults.late = [](const Bytes&) { return kMillisecond / 10; };
+  for (std::uint64_t i = 0; i < 30 && to_b->tx.eager; i++) {
+    exchange(*a, to_b, *b, kOneFrame, i);
+    network.run_for(kSecond);
+  }
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  EXPECT_GE(to_b->tx.eager->least, kMillisecond / 5);
+}
+
 TEST_F(EagerWindowTest, lone_short_message__is_not_delayed) {
   open_jumbo();
   stream(400, 3);

@@ -29,6 +29,9 @@ constexpr TimeNs kCalmFirst = 1000 * kMillisecond;
 constexpr std::uint8_t kCalmDoublings = 6;
 // All that happens in one turn has the time of its beginning. Such an answer seems to take no time.
 constexpr TimeNs kTookLeast = 1'000;
+// The shortest time grows by a part of itself so often, because paths change.
+constexpr TimeNs kLeastPeriod = 1000 * kMillisecond;
+constexpr TimeNs kLeastGrowth = 8;
 constexpr std::uint64_t kTrialBytes = 4U << 20;
 // A message of more frames than this is repaired better when its receiver asks for what it lacks.
 constexpr std::uint32_t kFramesMost = 2;
@@ -70,6 +73,13 @@ bool says_alone(const Peer& p) {
          !p.inside_host();
 }
 
+// While others keep the queue long no answer shows how short the path is, so nothing is forgotten.
+void least_age(EagerWindow& w, TimeNs now) {
+  if (now - w.least_aged < kLeastPeriod) return;
+  w.least_aged = now;
+  if (w.least != kNever && !w.window.contended()) w.least += w.least / kLeastGrowth;
+}
+
 void relapse(Peer& p) {
   if (p.tx.eager_windows <= kCalmDoublings) p.tx.eager_windows++;
 }
@@ -80,6 +90,7 @@ EagerWindow* begin(State& s, Peer& p) {
   if (!w) return nullptr;
   for (Request* r = p.tx.unacked.front(); r; r = p.tx.unacked.next(*r)) charge(*w, *r);
   w->window = CongestionWindow(std::clamp(w->in_flight, kFirstWindow, kMost));
+  w->least_aged = s.now;
   if (p.tx.trip.least() >= kTookLeast) w->least = p.tx.trip.least();
   relapse(p);
   s.count(Counter::eager_window)++;
@@ -137,6 +148,7 @@ void eager_acked(State& s, Peer& p, const Request& r, bool measures) {
   for (unsigned i = 0; i < r.tx.frames; i++) w->loss.came();
   const TimeNs took = s.now - r.last_sent;
   if (measures && r.tx.asks_ack && r.resends == 0 && took >= kTookLeast) {
+    least_age(*w, s.now);
     w->least = std::min(w->least, took);
     w->last[w->samples++ % w->last.size()] = took;
     w->window.answered(path_of(p, *w), took, r.position, w->sent);

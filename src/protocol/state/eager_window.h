@@ -32,7 +32,8 @@ struct EagerWindow {
   std::uint32_t unasked = 0;     // bytes sent since an acknowledgement was asked for
   std::uint64_t sent = 0;        // bytes since the window began; the position of the next message
   std::uint64_t acked = 0;       // position of the newest message that was acknowledged
-  TimeNs least = kNever;         // the shortest time to an acknowledgement that was asked for
+  // The shortest time to an acknowledgement that was asked for, and when that last grew older.
+  TimeNs least = kNever, least_aged = 0;
   std::array<TimeNs, 4> last{};  // the last such times
   std::uint8_t samples = 0;
   TimeNs calm_since = 0;  // when something was lost last
