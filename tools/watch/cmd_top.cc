@@ -131,7 +131,8 @@ Command top_command(CLI::App& root) {
   app->add_option("--peers", options->peers, "show at most this many peers (default 20)")
       ->check(CLI::Range(0, 100000));
   app->footer(
-      "Per second: > sent, < received. AGAIN: sent or asked for again. POSTED: receives that wait for a "
+      "Per second: > sent, < received. AGAIN: sent or asked for again. MARKS: frames that a queue marked, "
+      "and news of such. POSTED: receives that wait for a "
       "message. "
       "UNEXP: messages that wait for a receive; for a peer, their bytes. PENDING: sends and large messages "
       "in progress. RTT us: round trip. WINDOW: bytes of short and medium messages that may be on their way, "

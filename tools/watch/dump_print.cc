@@ -14,6 +14,7 @@ namespace omx::tools {
 
 namespace {
 
+using protocol::Counter;
 using protocol::PeerRow;
 using protocol::PendingRow;
 using protocol::TimeNs;
@@ -122,6 +123,13 @@ void pulls_print(Out out, const protocol::Snapshot& s) {
   }
 }
 
+void marks_print(Out out, const protocol::Counters& counters) {
+  const std::uint64_t came = counters[Counter::recv_marked], told = counters[Counter::marks_told];
+  if (came + told > 0)
+    fmt::format_to(out, "  queues marked {} frames that came; peers said {} times that theirs were\n", came,
+                   told);
+}
+
 void peers_print(Out out, const EndpointView& view, runtime::PeerTable& names) {
   const protocol::Snapshot& s = view.snapshot();
   fmt::format_to(out, "Peers: {}{}\n", s.peer_rows,
@@ -218,6 +226,7 @@ void endpoint_print(Out out, const EndpointView& view, runtime::PeerTable& names
         s.posted, s.unexpected, s.unexpected_bytes, s.done, s.buffered_sends, s.pulls_running,
         s.pulls_waiting);
     pulls_print(out, s);
+    marks_print(out, view.counters().engine);
     peers_print(out, view, names);
     pending_print(out, view, names);
   }
@@ -242,6 +251,8 @@ void endpoint_json(JsonWriter& json, const EndpointView& view, runtime::PeerTabl
   json.field("buffered_sends", s.buffered_sends);
   json.field("zombies", s.buffered_sends);  // the former key
   json.field("pulls", s.pulls_running);
+  json.field("frames_marked", view.counters().engine[Counter::recv_marked]);
+  json.field("marks_told", view.counters().engine[Counter::marks_told]);
   json.array("peers", [&] {
     for (std::uint32_t i = 0; i < s.peer_rows; i++) {
       const PeerRow& p = s.peer[i];

@@ -16,7 +16,7 @@ using protocol::PeerRow;
 // Counts of one endpoint, or differences between two readings of them.
 struct Load {
   double messages_out = 0, messages_in = 0, bytes_out = 0, bytes_in = 0, frames_out = 0, frames_in = 0;
-  double resent = 0, wakeups = 0;
+  double resent = 0, marked = 0, wakeups = 0;
 };
 
 double total(std::uint64_t a, std::uint64_t b) {
@@ -34,6 +34,7 @@ Load load_of(const runtime::SharedCounters& c) {
   load.frames_in = total(c.link.frames_received, c.local.frames_received);
   load.resent = total(e[Counter::resend_timeout] + e[Counter::resend_tail] + e[Counter::resend_sack],
                       e[Counter::pull_rerequest_gap] + e[Counter::pull_rerequest_timer]);
+  load.marked = total(e[Counter::recv_marked], e[Counter::marks_told]);
   load.wakeups = total(c.wakeups, 0);
   return load;
 }
@@ -60,6 +61,7 @@ Load rate(const Load& now, const Load& before, double seconds) {
   r.frames_out = per_second(now.frames_out, before.frames_out);
   r.frames_in = per_second(now.frames_in, before.frames_in);
   r.resent = per_second(now.resent, before.resent);
+  r.marked = per_second(now.marked, before.marked);
   r.wakeups = per_second(now.wakeups, before.wakeups);
   return r;
 }
@@ -151,18 +153,19 @@ std::string top_text(const std::vector<EndpointView>& now, const std::vector<End
 
   std::string text;
   const auto out = std::back_inserter(text);
-  fmt::format_to(out,
-                 "{:>5} {:>3} {:>8} {:<15} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>6} {:>6} {:>6} {:>6}\n",
-                 "BOARD", "EP", "PID", "COMMAND", "MSG/s>", "<MSG/s", "B/s>", "<B/s", "FRM/s>", "<FRM/s",
-                 "AGAIN", "WAKE/s", "POSTED", "UNEXP");
+  fmt::format_to(
+      out, "{:>5} {:>3} {:>8} {:<15} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6}\n",
+      "BOARD", "EP", "PID", "COMMAND", "MSG/s>", "<MSG/s", "B/s>", "<B/s", "FRM/s>", "<FRM/s", "AGAIN",
+      "MARKS", "WAKE/s", "POSTED", "UNEXP");
   for (const auto& [view, load] : endpoints) {
     const protocol::Snapshot& s = view->snapshot();
     fmt::format_to(
-        out, "{:>5} {:>3} {:>8} {:<15.15} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>6} {:>6} {:>6} {:>6}\n",
+        out,
+        "{:>5} {:>3} {:>8} {:<15.15} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6}\n",
         view->board.number, view->endpoint.id, view->endpoint.holder.pid, view->endpoint.holder.command,
         short_text(load.messages_out), short_text(load.messages_in), short_text(load.bytes_out),
         short_text(load.bytes_in), short_text(load.frames_out), short_text(load.frames_in),
-        short_text(load.resent), short_text(load.wakeups), s.posted, s.unexpected);
+        short_text(load.resent), short_text(load.marked), short_text(load.wakeups), s.posted, s.unexpected);
   }
   if (peers.empty() || most == 0) return text;
 

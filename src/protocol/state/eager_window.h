@@ -28,10 +28,10 @@ struct EagerWindow {
   explicit EagerWindow(std::uint32_t bytes) : window(bytes) {}
 
   CongestionWindow window;
-  std::uint32_t in_flight = 0;   // bytes
-  std::uint32_t unasked = 0;     // bytes sent since an acknowledgement was asked for
-  std::uint64_t sent = 0;        // bytes since the window began; the position of the next message
-  std::uint64_t acked = 0;       // position of the newest message that was acknowledged
+  std::uint32_t in_flight = 0;  // bytes
+  std::uint32_t unasked = 0;    // bytes sent since an acknowledgement was asked for
+  std::uint64_t sent = 0;       // bytes since the window began; the position of the next message
+  std::uint64_t acked = 0;      // position of the newest message that was acknowledged
   // The shortest time to an acknowledgement that was asked for, and when that last grew older.
   TimeNs least = kNever, least_aged = 0;
   std::array<TimeNs, 4> last{};  // the last such times
