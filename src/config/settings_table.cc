@@ -406,6 +406,10 @@ constexpr Tunable kTunables[] = {
                                              "blocks of a large message that are in flight at the same time"),
     row<Bytes<&Config::pull_window_bytes, 65536, kGiB>>(
         "OMX_PULL_WINDOW_BYTES", "", "bytes of all large messages that may be in flight at the same time"),
+    row<Boolean<&Config::pull_quiet>>(
+        "OMX_PULL_QUIET", "",
+        "0 = the end of every block of a large message may wake a sleeper, as the original marked it; "
+        "1 = only of those after which there is something to do"),
     row<Number<&S::ring_frames, 16, 1 << 20>>("OMX_RING_FRAMES", "", "number of frames in the receive ring"),
     row<Bytes<&S::ring_bytes, 65536, kGiB>>("OMX_RING_BYTES", "", "upper limit of the receive ring's size"),
 

@@ -76,27 +76,55 @@ TEST_F(PullScheduleTest, share__is_kept_for_as_long_as_the_sender_may_take) {
   s.pulling.senders = 0;
 }
 
+// Counts the replies of messages of kLength bytes, and those with a mark.
+class PullMarksTest : public PullScheduleTest {
+ protected:
+  static constexpr std::size_t kMessages = 8;
+
+  void count_marks() {
+    network.faults.drop = [this](const std::vector<std::byte>& frame) {
+      wire::PullReply packet;
+      const std::byte* data = nullptr;
+      wire::Head head;
+      if (wire::decode_head(frame, head) != wire::Drop::none || head.type != wire::PacketType::pull_reply ||
+          wire::decode_pull_reply(frame, true, packet, &data) != wire::Drop::none)
+        return false;
+      replies++;
+      const bool last = packet.msg_offset + packet.frame_length == kLength;
+      marked += packet.flags & wire::kFlagUrgent;
+      marked_last += last && (packet.flags & wire::kFlagUrgent);
+      return false;
+    };
+  }
+
+  std::size_t marked = 0, replies = 0, marked_last = 0;
+};
+
+// Every request is answered by a block with a mark at its end (OMX_PULL_QUIET=0), as by the original.
+TEST_F(PullMarksTest, not_quiet__the_end_of_every_block_is_marked) {
+  Config config;
+  config.mtu = 9000;
+  config.pull_quiet = false;
+  open_senders(1, config);
+  count_marks();
+  (*receiver)->set_sleeping(network.now, true);
+  for (std::size_t i = 0; i < kMessages; i++) {
+    Request* r = receive(*receiver, room(kLength), i);
+    send_from(0, kLength, i);
+    EXPECT_EQ(wait(*receiver, r).status, Status::success);
+  }
+  EXPECT_EQ(marked_last, kMessages);
+  EXPECT_GT(marked, 2 * kMessages);
+  EXPECT_EQ(marked, (*receiver)->state().count(Counter::send_pull_request));
+}
+
 // A sleeping receiver is woken when the message is whole, or when half of the window has come
 // (docs/reference/wire.md 6).
-TEST_F(PullScheduleTest, quiet__only_the_answers_that_matter_are_marked) {
+TEST_F(PullMarksTest, quiet__only_the_answers_that_matter_are_marked) {
   Config config;
   config.mtu = 9000;
   open_senders(1, config);
-  constexpr std::size_t kMessages = 8;
-  std::size_t marked = 0, replies = 0, marked_last = 0;
-  network.faults.drop = [&](const std::vector<std::byte>& frame) {
-    wire::PullReply packet;
-    const std::byte* data = nullptr;
-    wire::Head head;
-    if (wire::decode_head(frame, head) != wire::Drop::none || head.type != wire::PacketType::pull_reply ||
-        wire::decode_pull_reply(frame, true, packet, &data) != wire::Drop::none)
-      return false;
-    replies++;
-    const bool last = packet.msg_offset + packet.frame_length == kLength;
-    marked += packet.flags & wire::kFlagUrgent;
-    marked_last += last && (packet.flags & wire::kFlagUrgent);
-    return false;
-  };
+  count_marks();
   schedule().alone = CongestionWindow(2U << 20);
   for (std::size_t i = 0; i < kMessages; i++) {
     Request* r = receive(*receiver, room(kLength), i);
