@@ -17,6 +17,19 @@ class Wakeup {
   virtual int descriptor() const = 0;
   // Forgets the frames that woke the thread. To be called after the descriptor was readable.
   virtual void clear() = 0;
+  // Returns whether the transport's own descriptors wake the thread as well. Then only the UDP bulk path is
+  // left out of the sleep.
+  virtual bool link_wakes() const { return false; }
+};
+
+// For a transport without such a socket, whose large messages go by the UDP bulk path. Every frame of the
+// transport wakes, flagged or not. The bulk path is left out, as one of those frames announces its data.
+class LinkWakeup final : public Wakeup {
+ public:
+  bool open() override { return true; }
+  int descriptor() const override { return -1; }
+  void clear() override {}
+  bool link_wakes() const override { return true; }
 };
 
 }  // namespace omx::link

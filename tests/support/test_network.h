@@ -85,9 +85,10 @@ class CableTest : public testing::Test {
   std::unique_ptr<Transport> open(const std::string& interface, PacketLinkOptions options = {});
   // Sets both ends to that MTU and waits until they run.
   void set_mtu(std::uint32_t mtu);
+  // Gives both ends IP addresses. SetUp does so where the environment asks for UDP.
+  void addresses_give(bool ipv6);
 
  private:
-  void addresses_give(bool ipv6);
   void broker_start();
   OwnFd loss_;
   std::shared_ptr<broker::OmxdProcess> broker_;

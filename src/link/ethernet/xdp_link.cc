@@ -92,7 +92,8 @@ class XdpLink final : public Transport {
  public:
   XdpLink(std::unique_ptr<Transport> packets, std::shared_ptr<XdpPort> port)
       : Transport("raw frames (AF_XDP)", interface_,
-                  {&bulk_, packets->udp_bulk_path(), nullptr, &ring_, nullptr}),
+                  {&bulk_, packets->udp_bulk_path(), packets->udp_bulk_path() ? &wakeup_ : nullptr, &ring_,
+                   nullptr}),
         packets_(std::move(packets)),
         socket_(std::move(port)) {}
 
@@ -142,6 +143,7 @@ class XdpLink final : public Transport {
   XdpInterface interface_{packets_->interface(), socket_, own_};
   XdpBulkPath bulk_{*packets_};
   XdpRing ring_;
+  LinkWakeup wakeup_;
   bool by_bulk_ = false;  // the frame under way goes by the UDP bulk path
   std::uint32_t batched_ = 0;
   wire::TxFrame frame_;

@@ -31,7 +31,7 @@ class UdpLink final : public Transport {
         interface_(options, state, address, receiver_) {
     if (options.bulk &&
         bulk_.open(address, state.mtu, static_cast<std::uint16_t>(options.own_port() + kUdpBulkPorts)))
-      facets_set({nullptr, &bulk_, nullptr, nullptr, &receiver_});
+      facets_set({nullptr, &bulk_, &wakeup_, nullptr, &receiver_});
   }
 
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override {
@@ -67,6 +67,7 @@ class UdpLink final : public Transport {
   UdpReceiver receiver_;
   UdpInterface interface_;
   UdpBulkSocket bulk_{UdpBulkSocket::Beside::datagrams, counters_};
+  LinkWakeup wakeup_;
   wire::TxFrame* frame_ = nullptr;  // the frame under way
   bool by_bulk_ = false;
 };

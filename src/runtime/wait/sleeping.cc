@@ -29,9 +29,14 @@ struct Sleeping::Waits {
   nfds_t count = 0;
 };
 
+bool Sleeping::whole_link_wakes(const link::Transport& of, Moderation::EventMask event_mask) {
+  if (event_mask != Moderation::EventMask::solicited) return event_mask == Moderation::EventMask::frames;
+  return of.wakeup() && of.wakeup()->link_wakes();
+}
+
 int Sleeping::frames_descriptor(const link::Transport& of, Moderation::EventMask event_mask) {
-  if (event_mask == Moderation::EventMask::masked) return -1;
-  return event_mask == Moderation::EventMask::solicited ? descriptor_of(of.wakeup()) : of.descriptor();
+  if (whole_link_wakes(of, event_mask)) return of.descriptor();
+  return event_mask == Moderation::EventMask::masked ? -1 : descriptor_of(of.wakeup());
 }
 
 bool Sleeping::rails_pending() const {
@@ -57,9 +62,10 @@ std::optional<SleepPlan> Sleeping::plan(const SleepRequest& request) {
   // Frames that lie there already cause no further solicited frame. No descriptor reports frames that a poll
   // has taken from the kernel.
   const bool unread =
-      plan.polls_link &&
-      ((datagram && datagram->holds()) ||
-       (plan.event_mask != EventMask::frames && (link_->pending() || request.unread || rails_pending())));
+      plan.polls_link && ((datagram && datagram->holds()) ||
+                          (plan.event_mask != EventMask::frames &&
+                           ((!whole_link_wakes(*link_, plan.event_mask) && link_->pending()) ||
+                            request.unread || rails_pending())));
   if (plan.until <= now || unread) return std::nullopt;
   // While the endpoint is stopped, no thread would read, so peers need not wake this one.
   if (hub_ && !plan.stopped && !hub_->fall_asleep()) return std::nullopt;
@@ -67,7 +73,7 @@ std::optional<SleepPlan> Sleeping::plan(const SleepRequest& request) {
 }
 
 void Sleeping::listen(Waits& waits, const ParkSlot& slot, const SleepPlan& plan) const {
-  const bool frames = plan.event_mask == Moderation::EventMask::frames;
+  const bool frames = whole_link_wakes(*link_, plan.event_mask);
   const link::Datagram* const datagram = link_->datagram();
   waits.fds[Waits::event] = {slot.descriptor(), POLLIN, 0};
   waits.fds[Waits::local] = {plan.stopped || !hub_ ? -1 : hub_->descriptor(), POLLIN, 0};
@@ -88,7 +94,7 @@ void Sleeping::rails_listen(Waits& waits, Moderation::EventMask event_mask) cons
   for (const Source& rail : rails_) {
     assert(waits.count + Waits::each_rail <= Waits::kMost);
     const bool quiet = time_.now < rail.quiet_until;
-    const bool frames = !quiet && event_mask == Moderation::EventMask::frames;
+    const bool frames = !quiet && whole_link_wakes(*rail.link, event_mask);
     const link::Datagram* const datagram = rail.link->datagram();
     pollfd* const fds = waits.fds + waits.count;
     fds[Waits::rail_frames] = {quiet ? -1 : frames_descriptor(*rail.link, event_mask), POLLIN, 0};
@@ -173,7 +179,8 @@ SleepEnd Sleeping::sleep(ParkSlot& slot, const SleepPlan& plan) {
     quiet_until_ = time_.now + kErrorPause;
   } else if ((own | rails) && plan.event_mask == Moderation::EventMask::solicited) {
     if (own) link_->wakeup()->clear();
-    const bool marked = waits.fds[Waits::frames].revents || rails;
+    const bool marked = rails || waits.fds[Waits::frames].revents || waits.fds[Waits::fast_path].revents ||
+                        waits.fds[Waits::bulk].revents;
     woken_by_ = marked ? Moderation::WokenBy::solicited : Moderation::WokenBy::announced;
   } else if (own | rails) {
     woken_by_ = Moderation::WokenBy::frame;
@@ -184,10 +191,15 @@ SleepEnd Sleeping::sleep(ParkSlot& slot, const SleepPlan& plan) {
   return end;
 }
 
+bool Sleeping::wakeup_open(const link::Transport& of) const {
+  link::Wakeup* const wakeup = of.wakeup();
+  return wakeup && (!wakeup->link_wakes() || moderation_.masks_bulk_alone()) && wakeup->open();
+}
+
 void Sleeping::learn(bool frames, bool useful, std::uint64_t received, std::uint64_t messages) {
   const Moderation::Found found{woken_by_, frames, useful, received, messages, time_.now};
-  bool wakeups = moderation_.wants_solicited(found) && link_->wakeup() && link_->wakeup()->open();
-  for (const Source& rail : rails_) wakeups = wakeups && rail.link->wakeup() && rail.link->wakeup()->open();
+  bool wakeups = moderation_.wants_solicited(found) && wakeup_open(*link_);
+  for (const Source& rail : rails_) wakeups = wakeups && wakeup_open(*rail.link);
   moderation_.learn(found, wakeups);
   woken_by_ = Moderation::WokenBy::other;
 }

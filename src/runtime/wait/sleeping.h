@@ -87,8 +87,12 @@ class Sleeping {
 
   bool link_polled() const { return time_.now >= quiet_until_; }
   bool rails_pending() const;
+  // Returns whether all descriptors of the transport itself end the sleep.
+  static bool whole_link_wakes(const link::Transport& of, Moderation::EventMask event_mask);
   // Returns the descriptor to poll for frames; -1 for none.
   static int frames_descriptor(const link::Transport& of, Moderation::EventMask event_mask);
+  // Opens the wake-up socket where the strategy uses it. Returns whether it is open.
+  bool wakeup_open(const link::Transport& of) const;
   void listen(Waits& waits, const ParkSlot& slot, const SleepPlan& plan) const;
   void rails_listen(Waits& waits, Moderation::EventMask event_mask) const;
   int own_events(Waits& waits, SleepEnd& end);

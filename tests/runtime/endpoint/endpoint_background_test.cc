@@ -6,9 +6,11 @@
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "base/bytes.h"
+#include "link/ethernet/xdp_link.h"
 #include "runtime/endpoint/counters_shared.h"
 #include "runtime/endpoint/endpoint_impl.h"
 #include "runtime/endpoint/engine_access.h"
@@ -279,6 +281,11 @@ class endpoint_stream : public endpoint_background {
     s.intra_node.enabled = false;
     s.waiting.moderation = *Strategies::parse(strategies);
     s.waiting.moderation_us = moderation_us;
+    if (link_) {
+      if (!by_udp()) addresses_give(false);
+      s.link = *link_;
+      s.xdp.mode = link::XdpMode::generic;
+    }
     open_apart(s);
     const Background answers([&] { b_->progress(); });
     ASSERT_TRUE(connects(*a_, *b_, to_b_));
@@ -308,7 +315,33 @@ class endpoint_stream : public endpoint_background {
     frames_ = b_->link_counters().frames_received;
   }
 
+  // Sends messages to and fro by sleepers whose timer is far too late.
+  void stream_both_ways() {
+    ASSERT_NO_FATAL_FAILURE(start("message", 1'000'000));
+    Address to_a;
+    {
+      const Background answers([&] { a_->progress(); });
+      ASSERT_TRUE(connects(*b_, *a_, to_a));
+    }
+    std::thread other([&] {
+      for (int i = 0; i < kMessages; i++) {
+        takes(*b_);
+        gives(*b_, to_a);
+      }
+    });
+    for (int i = 0; i < kMessages; i++) {
+      gives(*a_, to_b_);
+      takes(*a_);
+    }
+    {
+      const Background answers([&] { a_->progress(); });
+      other.join();
+    }
+    EXPECT_LE(counters(*a_).wakeups_moderated + counters(*b_).wakeups_moderated, 4U);
+  }
+
   const Bytes data_ = pattern(1 << 20, 1);
+  std::optional<LinkKind> link_;  // instead of that of the environment
   Address to_b_;
   SharedCounters seen_;
   std::uint64_t by_frames_ = 0;
@@ -317,27 +350,7 @@ class endpoint_stream : public endpoint_background {
 
 // More frames come than one turn reads, and no solicited frame follows them.
 TEST_F(endpoint_stream, message__nothing_that_has_come_waits_for_the_timer) {
-  ASSERT_NO_FATAL_FAILURE(start("message", 1'000'000));
-  Address to_a;
-  {
-    const Background answers([&] { a_->progress(); });
-    ASSERT_TRUE(connects(*b_, *a_, to_a));
-  }
-  std::thread other([&] {
-    for (int i = 0; i < kMessages; i++) {
-      takes(*b_);
-      gives(*b_, to_a);
-    }
-  });
-  for (int i = 0; i < kMessages; i++) {
-    gives(*a_, to_b_);
-    takes(*a_);
-  }
-  {
-    const Background answers([&] { a_->progress(); });
-    other.join();
-  }
-  EXPECT_LE(counters(*a_).wakeups_moderated + counters(*b_).wakeups_moderated, 4U);
+  ASSERT_NO_FATAL_FAILURE(stream_both_ways());
 }
 
 TEST_F(endpoint_stream, adaptive__wakes_a_sleeper_by_marked_frames) {
@@ -372,6 +385,38 @@ TEST_F(endpoint_stream, frame__by_frames_alone) {
   EXPECT_GT(seen_.wakeups_frame, 0U);
   EXPECT_EQ(seen_.wakeups_solicited, 0U);
   EXPECT_EQ(seen_.wakeups_moderated, 0U);
+}
+
+// By UDP every datagram of the link wakes, but large messages go by the bulk path, which waits for a frame
+// that announces its data.
+TEST_F(endpoint_stream, udp__the_bulk_path_waits_for_its_announcement) {
+  link_ = LinkKind::udp4;
+  ASSERT_NO_FATAL_FAILURE(stream("message"));
+  EXPECT_GT(seen_.wakeups_solicited, 0U);
+  EXPECT_LT(by_frames_, frames_ / 4);
+}
+
+TEST_F(endpoint_stream, udp__adaptive_leaves_nothing_out) {
+  link_ = LinkKind::udp4;
+  ASSERT_NO_FATAL_FAILURE(stream("adaptive"));
+  EXPECT_GT(seen_.wakeups_frame, 0U);
+  EXPECT_EQ(seen_.wakeups_solicited, 0U);
+}
+
+TEST_F(endpoint_stream, xdp__the_bulk_path_waits_for_its_announcement) {
+  if (!link::xdp_built()) GTEST_SKIP() << "this build has no AF_XDP";
+  OMX_SKIP_BY_UDP();
+  OMX_SKIP_BY_BROKER();
+  link_ = LinkKind::xdp;
+  ASSERT_NO_FATAL_FAILURE(stream("message"));
+  EXPECT_GT(seen_.wakeups_solicited, 0U);
+  EXPECT_LT(by_frames_, frames_ / 4);
+}
+
+// Nothing that came by the main socket or by the connected fast-path socket waits for the timer.
+TEST_F(endpoint_stream, udp__nothing_that_has_come_waits_for_the_timer) {
+  link_ = LinkKind::udp4;
+  ASSERT_NO_FATAL_FAILURE(stream_both_ways());
 }
 
 // --- bursts of short messages (burst_sends.cc)
