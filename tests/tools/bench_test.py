@@ -285,6 +285,24 @@ class PapersLive(unittest.TestCase):
             self.assertRegex(errors.getvalue(), "papers --live: error: --(quick|rounds|spoil)")
 
 
+class Sleepers(unittest.TestCase):
+    @staticmethod
+    def one(value):
+        sleepers = script("sleepers")
+        return {"udp": {waker: {key: value for key in sleepers.FIGURES} for waker in sleepers.WAKERS}}
+
+    def test_medians_of_the_rounds(self):
+        sleepers = script("sleepers")
+        lines = sleepers.medians([self.one(1.0), self.one(9.0), self.one(2.0)])
+        self.assertEqual([line["waker"] for line in lines], list(sleepers.WAKERS))
+        self.assertEqual({line["wakeups"] for line in lines}, {2.0})
+        self.assertRegex(sleepers.render(lines, True), r"\| +udp \| +frame \| +2.00 \| +2.00 \| +2.00 \| +2.0 \|")
+
+    def test_every_way_to_wake_differs(self):
+        wakers = script("sleepers").WAKERS
+        self.assertEqual(len({tuple(sorted(settings.items())) for settings in wakers.values()}), len(wakers))
+
+
 class Moderation(unittest.TestCase):
     figures = {name: {"pingpong 8": 1.5, "pingpong 4194304": 900.0, "rate 8": 0.25,
                       **{f"{way} {key}": 2.0 for way in moderation_report.WAYS for key in ("wakeups", "frames", "deaf", "gbps")}}
