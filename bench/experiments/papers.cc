@@ -109,11 +109,12 @@ void result_print(const WorkResult& r) {
       "\"dropped\": {}, "
       "\"interrupts\": {}, \"receiver_interrupts\": {}, \"kernel_lines\": {}, \"kernel_moved\": {}, "
       "\"user_lines\": {}, \"user_moved\": {}, \"receiver_interrupt_us\": {:.3f}, \"receiver_process_us\": "
-      "{:.3f}, \"latency_us\": {:.4f}, \"latency_p99_us\": {:.4f}, "
+      "{:.3f}, \"latency_us\": {:.4f}, \"latency_p50_us\": {:.4f}, \"latency_p99_us\": {:.4f}, "
       "\"digest\": \"{:016x}\"}}\n",
       r.time_ns / 1e3, r.messages, r.per_message_us(), r.rate(), r.frames, r.dropped, r.interrupts,
       r.receiver_interrupts, r.kernel.lines, r.kernel.moved, r.user.lines, r.user.moved,
-      r.receiver_interrupt_ns / 1e3, r.receiver_process_ns / 1e3, r.latency_us, r.latency_p99_us, r.digest);
+      r.receiver_interrupt_ns / 1e3, r.receiver_process_ns / 1e3, r.latency_us, r.latency_p50_us,
+      r.latency_p99_us, r.digest);
 }
 
 }  // namespace

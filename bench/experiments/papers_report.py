@@ -132,8 +132,8 @@ def document(papers, values, of_mechanisms, plots, parameters, constants, left_o
               "## The engine's constants", "",
               "*given* by a paper's text; *original*: of the original's software, which the papers do not print.", "",
               *table(["what", "value", "unit", "kind", "source"], [[c["name"], f"{c['value']:g}", c["unit"], c["kind"], c["source"]] for c in constants], True), "",
-              "The adaptive delay is ours ([C] VI names it without a rule): marks raise interrupts at once; where at most two frames waited for the delay it is halved, where more did doubled, "
-              "between `adaptive_step_ns` and `timeout_ns` (`src/simulation/nic/moderation.h`).", "",
+              "The adaptive delay is ours ([C] VI names it without a rule): marks raise interrupts at once. The delay of other frames begins at `timeout_ns`. It is halved, as an attempt, while no message "
+              "needed another interrupt behind an early one, and doubled where one did, up to 500 us (`src/simulation/nic/adaptive_delay.h`, [load against latency](load-latency.md)).", "",
               "## Every number of the model", "",
               "*given* by a paper's text; *derived* from its figures; *fitted* so that the named figure comes out; *assumed* because no paper tells it. "
               "`omx_papers ... --set NAME=VALUE` changes one, within its range.", "",

@@ -59,6 +59,7 @@ class Incast {
     double sum = 0;
     for (const double l : latencies_) sum += l;
     result.latency_us = sum / 1e3 / static_cast<double>(latencies_.size());
+    result.latency_p50_us = latencies_[latencies_.size() / 2] / 1e3;
     result.latency_p99_us = latencies_[latencies_.size() * 99 / 100] / 1e3;
     return result;
   }

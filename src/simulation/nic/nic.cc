@@ -9,16 +9,8 @@ Nic::Nic(Scheduler& scheduler, const Parameters& parameters, const NicOptions& o
          std::function<void(std::uint32_t, double)> interrupt)
     : scheduler_(scheduler), parameters_(parameters), options_(options), interrupt_(std::move(interrupt)) {
   for (std::uint32_t i = 0; i < options_.queues; i++)
-    queues_.push_back({Moderator(options_.strategy, parameters_.timeout_ns, parameters_.adaptive_step_ns,
-                                 parameters_.timeout_frames),
-                       {},
-                       0,
-                       0,
-                       false,
-                       false,
-                       0,
-                       false,
-                       0});
+    queues_.emplace_back(Moderator(options_.strategy, parameters_.timeout_ns, parameters_.adaptive_step_ns,
+                                   parameters_.timeout_frames));
 }
 
 std::uint32_t Nic::queue_of(int endpoint) const {
@@ -53,7 +45,7 @@ void Nic::accept(const Arrived& arrived) {
 
 void Nic::dma_done(std::uint32_t index, std::uint32_t frame, bool marked) {
   Queue& queue = queues_[index];
-  queue.ready.push_back(frame);
+  queue.ready.push_back({frame, marked});
   if (queue.moderator.on_dma_done(marked)) return raise(index);
   timer_start(index);
 }
@@ -97,7 +89,8 @@ bool Nic::take(std::uint32_t index, std::uint32_t& frame) {
   }
   if (queue.announced == 0) return false;
   queue.announced--;
-  frame = queue.ready.front();
+  frame = queue.ready.front().frame;
+  queue.marked = queue.ready.front().marked;
   queue.ready.pop_front();
   queue.held--;
   for (; !paused_.empty() && room(paused_.front().queue); paused_.pop_front()) accept(paused_.front());
@@ -107,6 +100,7 @@ bool Nic::take(std::uint32_t index, std::uint32_t& frame) {
 void Nic::poll_done(std::uint32_t index) {
   Queue& queue = queues_[index];
   queue.claimed = false;
+  queue.moderator.on_handled(queue.marked);
   // Frames that were left had interrupts of their own, which found nothing to do.
   if (queue.announced > 0) return raise(index, parameters_.irq_delivery_ns);
   if (queue.owed) raise(index, static_cast<double>(scheduler_.now() - queue.owed_since));

@@ -47,11 +47,17 @@ class Nic {
   const Moderator& moderator(std::uint32_t queue) const { return queues_[queue].moderator; }
 
  private:
+  struct Ready {
+    std::uint32_t frame;
+    bool marked;
+  };
   struct Queue {
+    explicit Queue(const Moderator& m) : moderator(m) {}
     Moderator moderator;
-    std::deque<std::uint32_t> ready;
+    std::deque<Ready> ready;
     std::uint32_t held = 0;     // descriptors in use
     std::size_t announced = 0;  // how many of `ready` the last interrupt announced
+    bool marked = false;        // the last frame that the handler took
     bool claimed = false;       // from an interrupt until poll_done
     bool owed = false;          // another interrupt follows then,
     TimeNs owed_since = 0;      // which was raised at this time

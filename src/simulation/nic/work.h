@@ -33,7 +33,7 @@ struct WorkResult {
   CacheCounts kernel, user;
   double receiver_interrupt_ns = 0, receiver_process_ns = 0;  // time that cores of that host were busy
   // Latency of an incast, from the call that sends to the completed receive.
-  double latency_us = 0, latency_p99_us = 0;
+  double latency_us = 0, latency_p50_us = 0, latency_p99_us = 0;
   std::uint64_t digest = 0;
 
   double per_message_us() const { return messages == 0 ? 0 : time_ns / 1e3 / static_cast<double>(messages); }

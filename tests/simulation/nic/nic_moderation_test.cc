@@ -3,6 +3,8 @@
 // that obeys them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "simulation/nic/nic.h"
 
 namespace omx::simulation::nic {
@@ -87,26 +89,94 @@ TEST(Moderator, stream__the_timeout_clears_what_was_deferred) {
   EXPECT_FALSE(m.on_dma_done(false));
 }
 
-TEST(Moderator, adaptive__the_delay_follows_the_traffic) {
-  Moderator m(Strategy::adaptive, kTimeout, kStep);
-  for (int i = 0; i < 10; i++) {
-    m.on_arrival();
-    EXPECT_FALSE(m.on_dma_done(false));
-    m.on_timeout();
-    m.on_raised();
+// Marks of messages whose handler needed no early interrupt.
+void marks(AdaptiveDelay& delay, int count) {
+  for (int i = 0; i < count; i++) {
+    EXPECT_TRUE(delay.on_frame(true));
+    delay.on_handled(true);
   }
-  EXPECT_EQ(m.timeout(), kStep) << "lone frames wait shortest";
-  for (int i = 0; i < 10; i++) {
-    for (int n = 0; n < 8; n++) {
-      m.on_arrival();
-      EXPECT_FALSE(m.on_dma_done(false));
+}
+
+TEST(AdaptiveDelayTest, marks__halve_the_delay_as_attempts) {
+  AdaptiveDelay delay(kTimeout, kStep);
+  marks(delay, 7);
+  EXPECT_EQ(delay.ns(), kTimeout);
+  marks(delay, 1);
+  EXPECT_EQ(delay.ns(), kTimeout / 2);
+  marks(delay, 8 * 3);
+  EXPECT_EQ(delay.ns(), 0) << "less than a step";
+  EXPECT_TRUE(delay.on_frame(false)) << "without a delay every frame raises";
+}
+
+TEST(AdaptiveDelayTest, early__right_when_the_handler_reached_the_mark) {
+  AdaptiveDelay delay(kTimeout, kStep);
+  delay.on_timeout(1);
+  EXPECT_TRUE(delay.on_frame(true));  // in memory before the handler was done
+  delay.on_handled(true);
+  marks(delay, 7);
+  EXPECT_EQ(delay.ns(), kTimeout / 2);
+}
+
+TEST(AdaptiveDelayTest, early__too_early_doubles_the_delay_and_puts_off_the_next_attempt) {
+  AdaptiveDelay delay(kTimeout, kStep);
+  delay.on_timeout(1);
+  delay.on_handled(false);
+  EXPECT_TRUE(delay.on_frame(true));
+  delay.on_handled(true);
+  EXPECT_EQ(delay.ns(), 2 * kTimeout);
+  marks(delay, 15);
+  EXPECT_EQ(delay.ns(), 2 * kTimeout);
+  marks(delay, 1);
+  EXPECT_EQ(delay.ns(), kTimeout);
+  marks(delay, 16);  // an attempt after an attempt that failed is not sooner
+  EXPECT_EQ(delay.ns(), kTimeout / 2);
+  marks(delay, 8);
+  EXPECT_EQ(delay.ns(), kTimeout / 4);
+}
+
+TEST(AdaptiveDelayTest, early__the_delay_has_a_limit_and_returns_from_zero) {
+  AdaptiveDelay delay(kTimeout, kStep);
+  marks(delay, 8 * 4);
+  ASSERT_EQ(delay.ns(), 0);
+  double longest = 0;
+  for (int i = 0; i < 20; i++) {
+    if (!delay.on_frame(false)) delay.on_timeout(1);
+    delay.on_handled(false);
+    delay.on_frame(true);
+    delay.on_handled(true);
+    if (i == 0) {
+      EXPECT_EQ(delay.ns(), kStep);
     }
-    m.on_timeout();
-    m.on_raised();
+    longest = std::max(longest, delay.ns());
   }
-  EXPECT_EQ(m.timeout(), kTimeout) << "many wait longest";
+  EXPECT_EQ(longest, 500'000);
+}
+
+// Peers that set no marks.
+TEST(AdaptiveDelayTest, unmarked__lone_frames_wait_shortest_and_many_longest) {
+  AdaptiveDelay delay(kTimeout, kStep);
+  const auto timeouts = [&delay](int count, std::uint32_t waiting) {
+    for (int i = 0; i < count; i++) {
+      EXPECT_FALSE(delay.on_frame(false));
+      delay.on_timeout(waiting);
+      delay.on_handled(false);
+    }
+  };
+  timeouts(32, 1);
+  EXPECT_EQ(delay.ns(), kTimeout) << "a mark might still come";
+  timeouts(3, 1);
+  EXPECT_EQ(delay.ns(), kTimeout / 8);
+  timeouts(10, 8);
+  EXPECT_EQ(delay.ns(), 500'000);
+}
+
+TEST(Moderator, adaptive__marked_frames_raise_and_others_wait_for_the_delay) {
+  Moderator m(Strategy::adaptive, kTimeout, kStep);
+  EXPECT_EQ(m.timeout(), kTimeout);
   m.on_arrival();
-  EXPECT_TRUE(m.on_dma_done(true)) << "marked ones wait never";
+  EXPECT_FALSE(m.on_dma_done(false));
+  m.on_arrival();
+  EXPECT_TRUE(m.on_dma_done(true));
 }
 
 // A NIC without a host: frames at given times, and the times of its interrupts.
