@@ -60,11 +60,11 @@ void Report::print_latency() {
     const char* format = options_.csv
                              ? "{},{},{:.3f},{:.3f},{:.3f},{:.3f},{}\n"
                              : "{{\"test\":\"{}\",\"size\":{},\"min_us\":{:.3f},\"median_us\":{:.3f},"
-                               "\"mean_us\":{:.3f},\"p99_us\":{:.3f},\"lost\":{}}}\n";
+                               "\"mean_us\":{:.3f},\"p99_us\":{:.3f},\"lost\":{},\"p999_us\":{:.3f}}}\n";
     const double mean =
         std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
     fmt::print(fmt::runtime(format), test_, size, values.front(), percentile(values, 0.5), mean,
-               percentile(values, 0.99), lost_[size]);
+               percentile(values, 0.99), lost_[size], percentile(values, 0.999));
   }
   std::fflush(stdout);
 }

@@ -17,7 +17,7 @@ RECEIVER, OURS, OTHERS = "h1", "h2", "h3"
 RECEIVER_IP = "10.77.0.1"
 ASLEEP = {"OMX_SPIN_US": "0"}
 KIB, MIB = 1024, 1024 * 1024
-SHARE_SIZES, INCAST_SIZES = (8 * KIB, 64 * KIB, MIB), (64 * KIB, MIB)
+SHARE_SIZES, INCAST_SIZES, PING_SIZES = (8 * KIB, 64 * KIB, MIB), (64 * KIB, MIB), (8, 64 * KIB)
 IN_FLIGHT = 4 * MIB
 FIRST_PORT = 47600  # of TCP flows: one server each
 WARM_S = 1.0
@@ -89,7 +89,7 @@ class Neighbours:
 
     def latency(self):
         rows = []
-        lasts = self.plan["seconds"] + 3 * WARM_S + 1
+        lasts = len(PING_SIZES) * self.plan["seconds"] + 3 * WARM_S + 2
         probes = [("TCP", self.tcp_probe), *((link, lambda link=link: self.omx_probe(link)) for link in self.plan["links"])]
         beside = [("nothing", contextlib.nullcontext), *((f"{flows} TCP", lambda flows=flows: self.tcp_flows(flows, [OTHERS])) for flows in self.plan["flows"]),
                   *((f"stream by {link}", lambda link=link: self.omx_stream(link, OTHERS, 64 * KIB, lasts, OTHER_ENDPOINT)) for link in self.plan["links"])]
@@ -97,20 +97,23 @@ class Neighbours:
             for what, probe in probes:
                 with background():
                     time.sleep(WARM_S)
-                    rows.append({"part": "latency", "beside": name, "what": what, **probe()})
+                    rows += [{"part": "latency", "beside": name, "what": what, "size": size, **figures} for size, figures in probe().items()]
         return rows
 
     def omx_probe(self, link):
         with serving(self.perf(link, RECEIVER, "--once"), ready="waiting"):
-            text = run_client(self.perf(link, OURS, "h1", "--wait", "--json", "-s", "8", *lasting(self.plan["seconds"])), chatty=True)
-        return percentiles(perf_rows(text)[8])
+            text = run_client(self.perf(link, OURS, "h1", "--wait", "--json", "-s", ",".join(map(str, PING_SIZES)), "--percentiles", "50,99,99.9",
+                                        *lasting(self.plan["seconds"])), chatty=True)
+        rows = perf_rows(text)
+        return {size: {"median": rows[size]["median_us"], "p99": rows[size]["p99_us"], "p999": rows[size]["percentiles_us"]["99.9"]} for size in PING_SIZES}
 
     def tcp_probe(self):
         port = str(FIRST_PORT + 99)
         with serving(in_host(RECEIVER, [self.tcp, "server", "--port", port]), settle_s=0.3):
-            text = run_client(in_host(OURS, [self.tcp, "pingpong", "--peer", RECEIVER_IP, "--port", port, "--blocking", "--repeats", "1", "--sizes", "8",
+            text = run_client(in_host(OURS, [self.tcp, "pingpong", "--peer", RECEIVER_IP, "--port", port, "--blocking", "--repeats", "1", "--sizes", ",".join(map(str, PING_SIZES)),
                                              "--iterations", str(int(self.plan["seconds"] * 500)), "--warm-up", "20"]))
-        return percentiles(json_rows(text)[8])
+        rows = json_rows(text)
+        return {size: {"median": rows[size]["median_us"], "p99": rows[size]["p99_us"], "p999": rows[size]["p999_us"]} for size in PING_SIZES}
 
     def incast(self):
         senders = [f"h{i + 2}" for i in range(self.plan["senders"])]
@@ -150,10 +153,6 @@ class Neighbours:
 def lasting(seconds):
     """Returns the options for a measurement of so many seconds."""
     return ["--min-time", str(seconds), "--max-time", str(seconds)]
-
-
-def percentiles(row):
-    return {"median": row["median_us"], "p99": row["p99_us"]}
 
 
 def repeats(said):

@@ -40,9 +40,9 @@ def shares(figures):
 
 
 def latency(figures):
-    lines = ["| beside | ping-pong of 8 B | median us | p99 us |", "|---|---|---|---|"]
-    return lines + [f"| {beside} | {what} | {text(median(rows, 'median'), 1)} | {text(median(rows, 'p99'), 1)} |"
-                    for (beside, what), rows in grouped(figures, "latency", "beside", "what").items()]
+    lines = ["| beside | ping-pong | bytes | median us | p99 us | p99.9 us |", "|---|---|---|---|---|---|"]
+    return lines + [f"| {beside} | {what} | {size} | {text(median(rows, 'median'), 1)} | {text(median(rows, 'p99'), 1)} | {text(median(rows, 'p999'), 1)} |"
+                    for (beside, what, size), rows in grouped(figures, "latency", "beside", "what", "size").items()]
 
 
 def incast(figures):
