@@ -101,7 +101,7 @@ TEST_F(CompletionTest, cancel__half_received_medium_is_too_late) {
   Bytes& out = message(20000);
   (void)send(*a, to_b, out, 1);
   network.run_for(kMillisecond);
-  ASSERT_TRUE(to_a->rx.partial.active);
+  ASSERT_TRUE(to_a->rx.partial);
   EXPECT_FALSE(*(*b)->cancel(r));
   network.faults.drop = nullptr;
   EXPECT_EQ(wait(*b, r).status, Status::success);

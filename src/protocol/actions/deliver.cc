@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "protocol/actions/completion.h"
 #include "protocol/actions/handler.h"
@@ -93,6 +94,7 @@ namespace {
 
 // Starts a message with whichever of its fragments comes first. Returns false when it is refused.
 bool partial_start(State& s, Peer& p, const wire::Medium& packet, const std::byte* data) {
+  if (!s.memory.partials.reserve()) return false;
   const bool whole = packet.frag_length == packet.length;
   const Seqnum number = p.counting.next_match;
   const Matched m = match(s, p, packet, packet.length, whole ? data : nullptr, packet.length);
@@ -105,26 +107,33 @@ bool partial_start(State& s, Peer& p, const wire::Medium& packet, const std::byt
     }
     return false;
   }
-  Partial partial;
+  Unexpected* u = nullptr;
   if (m.receive) {
     matched(*m.receive, p, packet, packet.length);
-    partial.request = m.receive;
   } else if (!m.consumed) {
-    partial.unexpected = unexpected_create(s, p, packet, packet.length, true);
-    if (!partial.unexpected) return false;
-    arrival_keep(s, *partial.unexpected);
+    u = unexpected_create(s, p, packet, packet.length, true);
+    if (!u) return false;
+    arrival_keep(s, *u);
   }
-  partial.active = true;
+  Partial& partial = *s.memory.partials.create();
+  partial.request = m.receive;
+  partial.unexpected = u;
   partial.last = s.now;
   partial.msg_length = packet.length;
   partial.header = static_cast<std::uint8_t>(wire::medium_header_bytes(packet));
-  p.rx.partial = partial;
+  p.rx.partial = &partial;
   return true;
 }
 
+// Takes the message from the peer, which is ready for the next one.
+Partial partial_take(State& s, Peer& p) {
+  const Partial partial = *p.rx.partial;
+  s.memory.partials.destroy(std::exchange(p.rx.partial, nullptr));
+  return partial;
+}
+
 void partial_finish(State& s, Peer& p) {
-  const Partial partial = p.rx.partial;
-  p.rx.partial = Partial{};
+  const Partial partial = partial_take(s, p);
   if (partial.by_bulk) bulk_received_count(s, partial.msg_length);
   if (partial.request) receive_complete(s, *partial.request);
   if (Unexpected* u = partial.unexpected) {
@@ -141,12 +150,12 @@ void partial_finish(State& s, Peer& p) {
 
 Delivery deliver_medium(State& s, Peer& p, const wire::Medium& packet, std::uint32_t unit,
                         const std::byte* data) {
-  assert(data || p.rx.partial.active);
-  if (!p.rx.partial.active) {
+  assert(data || p.rx.partial);
+  if (!p.rx.partial) {
     if (!partial_start(s, p, packet, data)) return Delivery::refused;
     if (packet.frag_length < packet.length) retransmit_arm(s, p);  // watch whether the rest comes
   }
-  Partial& partial = p.rx.partial;
+  Partial& partial = *p.rx.partial;
   if (partial.msg_length != packet.length) {
     s.count(Counter::drop_malformed)++;
     return Delivery::incomplete;
@@ -212,9 +221,8 @@ Delivery deliver_rndv(State& s, Peer& p, const wire::Rndv& packet, const std::by
 }
 
 void partial_abandon(State& s, Peer& p, Status status) {
-  if (!p.rx.partial.active) return;
-  const Partial partial = p.rx.partial;
-  p.rx.partial = Partial{};
+  if (!p.rx.partial) return;
+  const Partial partial = partial_take(s, p);
   Request* r = partial.request;
   if (Unexpected* u = partial.unexpected) {
     r = u->claimed;

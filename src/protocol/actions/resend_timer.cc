@@ -28,7 +28,7 @@ void retransmit_arm(State& s, Peer& p) {
     next = std::min(resend_due(s, p, *r), time_add(request_silent_since(p, *r), r->timeout));
   if (Request* r = p.tx.connects.back())
     next = std::min({next, r->last_sent + connect_delay(s, *r), time_add(r->first_sent, r->timeout)});
-  if (!p.tx.await_notify.empty() || watched(s, p) || p.rx.partial.active ||
+  if (!p.tx.await_notify.empty() || watched(s, p) || p.rx.partial ||
       (p.tx.region_blocked && p.tx.unacked.empty()))
     next = std::min(next, s.now + ping_interval(s, s.default_timeout));
   if (p.held_back() && !p.tx.queued.empty()) next = std::min(next, std::max(p.liveness.ping_due, s.now + 1));

@@ -34,7 +34,7 @@ Peer* sender_of(State& s, const wire::Lone& m) {
 bool is_next(const State& s, const Peer& p, const wire::Lone& m) {
   return m.seqnum == p.counting.next_match && seq_same_session(m.piggyack, p.counting.next_send) &&
          seq_diff(m.piggyack, p.counting.next_acked) <= p.outstanding() && p.parking.park_range == 0 &&
-         !p.rx.partial.active && !p.rx.reorder && p.tx.queued.empty() && !s.suspended;
+         !p.rx.partial && !p.rx.reorder && p.tx.queued.empty() && !s.suspended;
 }
 
 }  // namespace

@@ -161,7 +161,7 @@ Delivery deliver_next(State& s, Peer& p, const Numbered& n) {
   const Seqnum number = p.counting.next_match;
   assert(n.seqnum == number);
   // A repeated message keeps its type.
-  if (p.rx.partial.active && n.type != wire::PacketType::medium) {
+  if (p.rx.partial && n.type != wire::PacketType::medium) {
     rx_drop(s, wire::Drop::bad_length);
     return Delivery::incomplete;
   }
@@ -193,7 +193,7 @@ void completed(State& s, Peer& p, const Numbered& n) {
 // sender that we are alive.
 void refused(State& s, Peer& p, const Numbered& n) {
   s.count(Counter::back_pressure)++;
-  if (carries_data(n.type) && !p.rx.partial.active) park_refused(s, p);
+  if (carries_data(n.type) && !p.rx.partial) park_refused(s, p);
   ack_immediately(s, p);
 }
 

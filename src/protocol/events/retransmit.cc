@@ -162,7 +162,7 @@ bool held_back_check(State& s, Peer& p, TimeNs& next) {
 }
 
 TimeNs partial_timeout(const State& s, const Peer& p) {
-  const Request* r = p.rx.partial.unexpected ? p.rx.partial.unexpected->claimed : p.rx.partial.request;
+  const Request* r = p.rx.partial->unexpected ? p.rx.partial->unexpected->claimed : p.rx.partial->request;
   return r ? r->timeout : s.default_timeout;
 }
 
@@ -177,19 +177,18 @@ void liveness_check(State& s, Peer& p, TimeNs& next) {
   TimeNs patience = awaits ? s.default_timeout : kNever;
   for (auto* list : {&p.tx.await_notify, &p.tx.unacked, &p.tx.queued, &p.rx.awaited})
     visit_first(*list, [&](Request& r) { patience = std::min(patience, r.timeout); });
-  if (p.rx.partial.active) {
+  if (p.rx.partial) {
     limit = std::min(limit, time_add(p.liveness.last_heard, partial_timeout(s, p)));
     patience = std::min(patience, partial_timeout(s, p));
     // A live legacy peer may have given up the rest without telling us.
-    if (!p.agreed.extended && s.now >= time_add(p.rx.partial.last, partial_timeout(s, p))) {
+    if (!p.agreed.extended && s.now >= time_add(p.rx.partial->last, partial_timeout(s, p))) {
       peer_cleanup(s, p, Cleanup::given_up);
       return;
     }
   }
   if (p.tx.unacked.empty()) limit = std::min(limit, silence_limit(p, p.tx.queued));
   if (awaits) limit = std::min({limit, silence_limit(p, p.rx.awaited), probes_limit(s, p)});
-  if (!p.rx.partial.active && p.tx.await_notify.empty() && p.tx.unacked.empty() && p.tx.queued.empty() &&
-      !awaits)
+  if (!p.rx.partial && p.tx.await_notify.empty() && p.tx.unacked.empty() && p.tx.queued.empty() && !awaits)
     return;
   // As in asked_without_answer(), the last ping was sent recently and had time to be answered, also by a peer
   // that has no processor for some milliseconds.

@@ -31,10 +31,10 @@ bool is_fragment(State& s, const ExpectedFrame& expected, wire::Frame frame, Num
     return false;
   n.type = head.type;
   if (numbered_decode_medium(s, p, p->agreed.extended, frame, n) != wire::Drop::none) return false;
-  const Partial& partial = p->rx.partial;
-  return partial.active && !p->agreed.checksum && partial.message() == expected.message &&
+  const Partial* const partial = p->rx.partial;
+  return partial && !p->agreed.checksum && partial->message() == expected.message &&
          n.seqnum == p->counting.next_match && n.medium.dst_endpoint == s.config.endpoint &&
-         n.session == s.config.session && n.medium.length == partial.msg_length && n.unit == partial.unit &&
+         n.session == s.config.session && n.medium.length == partial->msg_length && n.unit == partial->unit &&
          n.fragment == expected.index && n.medium.frag_length == expected.length &&
          !(n.medium.flags & wire::kFlagChecksum) && wire::medium_header_bytes(n.medium) == expected.header;
 }

@@ -110,8 +110,8 @@ Peer* medium_sender(State& s) {
 std::size_t medium_expected(State& s, std::span<ExpectedFrame> out) {
   Peer* p = medium_sender(s);
   // With a checksum the frame must be in one piece.
-  if (!p || !p->rx.partial.active || p->agreed.checksum || s.suspended) return 0;
-  const Partial& partial = p->rx.partial;
+  if (!p || !p->rx.partial || p->agreed.checksum || s.suspended) return 0;
+  const Partial& partial = *p->rx.partial;
   std::size_t n = 0;
   const std::uint32_t unit = partial.unit, fragments = (partial.msg_length + unit - 1) / unit;
   for (std::uint32_t i = 0; i < fragments && n < out.size(); i++) {

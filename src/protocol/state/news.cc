@@ -58,7 +58,7 @@ void news_silence_check(State& s, Peer& p, TimeNs& next) {
     since = std::min(since, oldest->first_sent);
     patience = std::min(patience, oldest->timeout);
   }
-  if (p.rx.partial.active) since = std::min(since, p.rx.partial.last);
+  if (p.rx.partial) since = std::min(since, p.rx.partial->last);
   if (since == kNever) return;
   const TimeNs due = std::max(p.liveness.last_heard, since) + kSilenceTold;
   if (s.now < due) {

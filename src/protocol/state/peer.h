@@ -22,13 +22,13 @@ struct ReorderBuffer;
 struct Unexpected;
 
 // The multi-fragment message that is arriving. There is at most one per peer, because messages complete in
-// order (docs/spec/mx-clients.md 17). Later messages wait in the reorder buffer.
+// order (docs/spec/mx-clients.md 17). Later messages wait in the reorder buffer. It is kept only until the
+// message is complete.
 struct Partial {
   Request* request = nullptr;        // matched receive ...
   Unexpected* unexpected = nullptr;  // ... or the unexpected message; with neither, data are discarded
-  bool active = false;
-  bool by_bulk = false;     // its sender sent most of it by the bulk path
-  std::uint8_t header = 0;  // bytes before the data of each fragment
+  bool by_bulk = false;              // its sender sent most of it by the bulk path
+  std::uint8_t header = 0;           // bytes before the data of each fragment
   std::uint32_t msg_length = 0;
   std::uint32_t unit = 0;      // fragment size of this attempt
   std::uint32_t received = 0;  // bytes
@@ -183,7 +183,7 @@ struct PeerTx {
 
 // State of receiving from a peer.
 struct PeerRx {
-  Partial partial;
+  Partial* partial = nullptr;  // the message of several fragments that is arriving
   ReorderBuffer* reorder = nullptr;
   TimeNs ack_due = 0;
   List<Request, &Request::queue> awaited;    // posted receives that wait for this peer

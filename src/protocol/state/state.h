@@ -52,6 +52,7 @@ struct EngineMemory {
   Slab<Unexpected> unexpected_slab;
   Slab<Pull> pulls;
   Slab<MultiReceive, 16> multi_receives;
+  Slab<Partial, 16> partials;
   Slab<ReorderBuffer, 4> reorder_buffers;
   Slab<EagerWindow, 16> eager_windows;
   Slab<Peer, 16> peer_slab;
