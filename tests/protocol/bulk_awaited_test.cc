@@ -245,6 +245,8 @@ TEST_F(BulkAnnounceTest, who_does_not_know_it_is_not_told_ahead) {
 // All of a message that can be requested at once is requested, whether a wake-up comes half-way or not.
 TEST_F(BulkAnnounceTest, an_announcement_midway_costs_no_turn) {
   std::size_t midway = 0;
+  PeerPulls pulls(*to_a);
+  to_a->rx.pulls = &pulls;
   for (std::size_t length = 260'000; length < 2'000'000; length += 37'000) {
     for (const std::uint32_t blocks : {1U, 2U, 4U}) {
       Pull p;
@@ -265,6 +267,7 @@ TEST_F(BulkAnnounceTest, an_announcement_midway_costs_no_turn) {
     }
   }
   EXPECT_GT(midway, 0U);
+  to_a->rx.pulls = nullptr;
 }
 
 }  // namespace

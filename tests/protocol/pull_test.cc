@@ -347,10 +347,10 @@ TEST_F(PullTest, slots__of_a_lost_peer_go_to_those_who_wait) {
   }
   ASSERT_TRUE(network.run_until([&] { return (*b)->state().memory.pulls.live() == 1280; }, kSecond));
   network.faults.drop = nullptr;
-  const std::uint32_t before = peers[4]->rx.pulls_running;
+  const std::uint32_t before = peers[4]->rx.pulls->running;
   EXPECT_LT(before, 256U);
   (*b)->disconnect(network.now, peers[0]);
-  EXPECT_GT(peers[4]->rx.pulls_running, before);
+  EXPECT_GT(peers[4]->rx.pulls->running, before);
   ASSERT_TRUE(network.run_until(
       [&] {
         for (Request* r : receives)

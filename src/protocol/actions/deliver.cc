@@ -15,6 +15,7 @@
 #include "protocol/state/bulk_trust.h"
 #include "protocol/state/matching.h"
 #include "protocol/state/peer.h"
+#include "protocol/state/pull_slots.h"
 #include "protocol/state/request.h"
 #include "protocol/state/requests.h"
 #include "protocol/state/room.h"
@@ -190,7 +191,7 @@ Delivery deliver_medium(State& s, Peer& p, const wire::Medium& packet, std::uint
 Delivery deliver_rndv(State& s, Peer& p, const wire::Rndv& packet, const std::byte* tail) {
   if (p.agreed.frame_in < p.agreed.frame_agreed) probe_at_message(s, p, packet.msg_length);
   // The receiver of this message must be able to notify the sender.
-  if (p.tx.notifies_queued >= kMaxNotifiesQueued || !s.memory.pulls.reserve()) return Delivery::refused;
+  if (p.tx.notifies_queued >= kMaxNotifiesQueued || !pull_reserve(s)) return Delivery::refused;
   Request* for_handler = s.matching.handler ? request_create(s, RequestKind::receive) : nullptr;
   if (s.matching.handler && !for_handler) return Delivery::refused;
   const Matched m = match(s, p, packet, packet.msg_length, nullptr, kEnvelope);

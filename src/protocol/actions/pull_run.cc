@@ -163,10 +163,10 @@ void pull_finish(State& s, Pull& pull, Status status) {
 }
 
 void pulls_fail(State& s, Peer& p, Status status) {
-  if (p.rx.pulls > 0 && s.config.offload) s.config.offload->drain();
+  if (p.rx.pulls && s.config.offload) s.config.offload->drain();
   for (auto* list : {&s.transfers.pull_list, &s.transfers.pull_waiting, &s.transfers.pull_copying,
                      &s.transfers.pull_sharing}) {
-    for (Pull* pull = list->front(); pull && p.rx.pulls > 0;) {
+    for (Pull* pull = list->front(); pull && p.rx.pulls;) {
       Pull* next = list->next(*pull);
       if (pull->peer == &p) {
         Request& r = *pull->request;

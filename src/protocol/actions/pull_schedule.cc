@@ -81,9 +81,9 @@ bool wants(const Pull& pull) {
   return pull.block_count < pull.blocks_max && pull.next_frame < pull.frames && numbers_left(pull) > 0;
 }
 
-void turn_update(State& s, Peer& p) {
-  p.pull_turn.unlink();
-  if (!p.rx.pulls_wanting.empty()) s.pulling.turns.push_back(p);
+void turn_update(State& s, PeerPulls& pulls) {
+  pulls.turn.unlink();
+  if (!pulls.wanting.empty()) s.pulling.turns.push_back(pulls);
 }
 
 void ask(State& s, Pull& pull, std::uint32_t frames, std::uint8_t rail) {
@@ -157,7 +157,7 @@ void pull_await_first(State& s, Pull& pull, std::uint32_t frames) {
 void pull_ring_midway(State& s, Pull& pull) {
   const Peer& p = *pull.peer;
   pull.rings_at = 0;
-  if (!s.pulling.sleeping || s.pulling.senders > 1 || p.rx.pulls_running > 1 || p.rails) return;
+  if (!s.pulling.sleeping || s.pulling.senders > 1 || p.rx.pulls->running > 1 || p.rails) return;
   const std::uint32_t left = pull.frames - pull.next_frame, blocks = pull.blocks_max - pull.block_count;
   const std::uint32_t allowed = pull.by_bulk ? pull_bulk_allowed(s) : pull_allowed(s);
   if (left > blocks * block_most(s, pull) || std::uint64_t{pull.frames} * pull.unit > allowed) return;
@@ -180,30 +180,31 @@ void pull_want(State& s, Pull& pull) {
     return;
   }
   // The oldest pull is first, so that of several messages of one sender the first one is complete first.
-  Pull* younger = p.rx.pulls_wanting.front();
-  while (younger && younger->age - pull.age > ~0U / 2) younger = p.rx.pulls_wanting.next(*younger);
+  PeerPulls& pulls = *p.rx.pulls;
+  Pull* younger = pulls.wanting.front();
+  while (younger && younger->age - pull.age > ~0U / 2) younger = pulls.wanting.next(*younger);
   if (younger)
-    p.rx.pulls_wanting.insert_before(*younger, pull);
+    pulls.wanting.insert_before(*younger, pull);
   else
-    p.rx.pulls_wanting.push_back(pull);
-  if (!p.pull_turn.linked()) s.pulling.turns.push_back(p);
+    pulls.wanting.push_back(pull);
+  if (!pulls.turn.linked()) s.pulling.turns.push_back(pulls);
 }
 
 void pulls_ask(State& s) {
   PullSchedule& schedule = s.pulling;
-  for (Peer* p = schedule.turns.front(); p;) {
-    Pull& pull = *p->rx.pulls_wanting.front();
+  for (PeerPulls* pulls = schedule.turns.front(); pulls;) {
+    Pull& pull = *pulls->wanting.front();
     const auto rail = rail_of_turn(s, pull);
     if (!rail) {
       s.timers.arm_by(schedule.timer, pull_next_look(s, home_of(pull)));
       if (!rails_used(s)) return;
-      p = schedule.turns.next(*p);  // there may be room on another board
+      pulls = schedule.turns.next(*pulls);  // there may be room on another board
       continue;
     }
     ask(s, pull, frames_of_turn(s, pull, *rail), *rail);
     if (!wants(pull)) pull.wanting.unlink();
-    turn_update(s, *p);
-    p = schedule.turns.front();
+    turn_update(s, *pulls);
+    pulls = schedule.turns.front();
   }
 }
 

@@ -24,7 +24,7 @@ void news_add(State& s, const PeerNews& news) {
 
 // Returns since when the peer owes data of a large message; kNever: it owes none.
 TimeNs pull_waits_since(State& s, const Peer& p) {
-  if (p.rx.pulls == 0) return kNever;
+  if (!p.rx.pulls) return kNever;
   if (s.now < p.liveness.last_heard + kSilenceTold) return p.liveness.last_heard;  // not silent yet
   TimeNs since = kNever;
   for (Pull* pull = s.transfers.pull_list.front(); pull; pull = s.transfers.pull_list.next(*pull))

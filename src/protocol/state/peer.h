@@ -181,19 +181,28 @@ struct PeerTx {
   RoundTrip trip;
 };
 
+// The pulls from a peer. They are kept only while there are any.
+struct PeerPulls {
+  explicit PeerPulls(Peer& p) : peer(p) {}
+
+  Peer& peer;
+  std::uint32_t count = 0;
+  std::uint32_t running = 0;           // those that have a handle
+  std::uint64_t answered = 0;          // latest request (see PullBlock::asked) that the peer began to answer
+  TimeNs heard = 0;                    // its last answer to any pull
+  List<Pull, &Pull::wanting> wanting;  // those that may ask for more, oldest first
+  ListHook turn;                       // state.pulling.turns
+};
+
 // State of receiving from a peer.
 struct PeerRx {
   Partial* partial = nullptr;  // the message of several fragments that is arriving
   ReorderBuffer* reorder = nullptr;
   TimeNs ack_due = 0;
-  List<Request, &Request::queue> awaited;    // posted receives that wait for this peer
-  std::uint32_t pulls = 0;                   // pulls from this peer
-  std::uint32_t pulls_running = 0;           // pulls that have a handle
-  std::uint64_t pull_answered = 0;           // latest request (see PullBlock::asked) that it began to answer
-  TimeNs pull_heard = 0;                     // its last answer to any pull
-  List<Pull, &Pull::wanting> pulls_wanting;  // pulls that may ask for more, oldest first
-  std::size_t unexpected_bytes = 0;          // bytes of its messages that wait for a receive
-  std::uint32_t envelopes = 0;               // messages among those that have no data here
+  List<Request, &Request::queue> awaited;  // posted receives that wait for this peer
+  PeerPulls* pulls = nullptr;
+  std::size_t unexpected_bytes = 0;  // bytes of its messages that wait for a receive
+  std::uint32_t envelopes = 0;       // messages among those that have no data here
   // Frames of messages that completed since the last acknowledgement. They use up the sender's credit.
   std::uint32_t frames_owed = 0;
 };
@@ -231,7 +240,6 @@ struct Peer {
   Timer resend_timer;
   ListHook ack_now;      // state.ack_now
   ListHook region_wait;  // state.region_waiters
-  ListHook pull_turn;    // state.pulling.turns
 
   bool connected() const { return session.true_session != wire::kUnknownSession; }
   // Returns whether the peer is known as an instance in another session than `other`.

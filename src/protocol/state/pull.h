@@ -27,7 +27,7 @@ inline constexpr std::size_t kPullSlots = 1024;
 //                          +--a block is whole--+--all data here, copies are not--> copying --> ended
 //
 // waiting: the pull has no handle (state.transfers.pull_waiting).
-// wanting: it may ask for more (rx.pulls_wanting of the peer).
+// wanting: it may ask for more (rx.pulls->wanting of the peer).
 // asked: all blocks that it may have in flight are in flight. pull_timer() asks again for missing frames, and
 // starts over with another handle when the frame size changed.
 // copying: it is in state.transfers.pull_copying.
@@ -89,7 +89,7 @@ struct Pull {
   std::uint32_t age = 0;  // grows from pull to pull
   // Bytes asked for that have not arrived, by board. Bytes that the sender keeps for too long are left out.
   std::array<std::uint32_t, wire::kRailsMost> charges{};
-  ListHook wanting;  // rx.pulls_wanting of the peer
+  ListHook wanting;  // rx.pulls->wanting of the peer
 
   PullBlock& block(std::uint32_t i) { return blocks[(first_block + i) % kPullBlocksStriped]; }
 };

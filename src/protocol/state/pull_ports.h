@@ -41,11 +41,11 @@ struct PullPort {
 
 // The first port is that of the endpoint's own board.
 struct PullSchedule : PullPort {
-  List<Peer, &Peer::pull_turn> turns;  // peers whose pulls may ask for more; the front is next
-  std::uint32_t senders = 0;           // peers with running pulls
-  std::uint64_t asked = 0;             // bytes asked for since the endpoint opened
-  PullPace pace;                       // pace of pulls by frames from other hosts
-  std::uint64_t rung = 0;              // value of `asked` at the last request whose answer wakes us
+  List<PeerPulls, &PeerPulls::turn> turns;  // of peers whose pulls may ask for more; the front is next
+  std::uint32_t senders = 0;                // peers with running pulls
+  std::uint64_t asked = 0;                  // bytes asked for since the endpoint opened
+  PullPace pace;                            // pace of pulls by frames from other hosts
+  std::uint64_t rung = 0;                   // value of `asked` at the last request whose answer wakes us
   std::array<PullPort, kRailsMost - 1> more;
   Timer timer{TimerKind::pull_schedule};
 

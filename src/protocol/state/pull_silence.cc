@@ -24,8 +24,8 @@ TimeNs pull_silent_since(Pull& pull) {
   const Peer& p = *pull.peer;
   const TimeNs asked = std::max(pull.last_reply, pull.last_asked);
   const PullBlock& oldest = pull.block(0);
-  const bool its_turn_comes = oldest.untouched && !oldest.repeated && oldest.asked > p.rx.pull_answered;
-  return p.agreed.extended && its_turn_comes ? std::max(asked, p.rx.pull_heard) : asked;
+  const bool its_turn_comes = oldest.untouched && !oldest.repeated && oldest.asked > p.rx.pulls->answered;
+  return p.agreed.extended && its_turn_comes ? std::max(asked, p.rx.pulls->heard) : asked;
 }
 
 }  // namespace omx::protocol

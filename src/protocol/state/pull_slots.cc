@@ -2,6 +2,7 @@
 #include "protocol/state/pull_slots.h"
 
 #include <cassert>
+#include <utility>
 
 #include "base/bytes.h"
 #include "protocol/state/peer.h"
@@ -21,7 +22,7 @@ constexpr unsigned kSlotShift = 22;
 
 bool pull_slot_allowed(const State& s, const Peer& p) {
   const std::size_t free = kPullSlots - s.transfers.pull_slots.size() + s.transfers.pull_free.size();
-  return p.rx.pulls_running < free;
+  return (p.rx.pulls ? p.rx.pulls->running : 0) < free;
 }
 
 bool pull_slot_acquire(State& s, Pull& pull) {
@@ -58,12 +59,18 @@ bool pull_waiting(const Pull& pull) {
   return pull.handle == 0;
 }
 
+bool pull_reserve(State& s) {
+  return s.memory.pulls.reserve() && s.memory.peer_pulls.reserve();
+}
+
 Pull* pull_create(State& s, Request& receive, const wire::Rndv& rndv) {
+  Peer& p = *receive.peer;
+  if (!pull_reserve(s)) return nullptr;
   Pull* const pull = s.memory.pulls.create();
-  if (!pull) return nullptr;
+  if (!p.rx.pulls) p.rx.pulls = s.memory.peer_pulls.create(p);
+  p.rx.pulls->count++;
   pull->request = &receive;
-  pull->peer = receive.peer;
-  pull->peer->rx.pulls++;
+  pull->peer = &p;
   pull->age = ++s.transfers.pull_age;
   pull->region = rndv.rdma_id | std::uint32_t{rndv.page} << 8;
   pull->region_generation = rndv.rdma_seqnum;
@@ -76,9 +83,10 @@ Pull* pull_create(State& s, Request& receive, const wire::Rndv& rndv) {
 void pull_free(State& s, Pull& pull) {
   pull.all.unlink();
   s.timers.cancel(pull.timer);
-  pull.peer->rx.pulls--;
   pull.request->rx.pull = nullptr;
   if (!pull_waiting(pull)) pull_slot_release(s, pull);
+  if (PeerPulls*& pulls = pull.peer->rx.pulls; --pulls->count == 0)
+    s.memory.peer_pulls.destroy(std::exchange(pulls, nullptr));
   s.memory.pulls.destroy(&pull);
 }
 

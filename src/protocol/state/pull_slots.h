@@ -20,6 +20,8 @@ bool pull_slot_allowed(const State& s, const Peer& p);
 bool pull_slot_acquire(State& s, Pull& pull);
 void pull_slot_release(State& s, Pull& pull);
 bool pull_waiting(const Pull& pull);
+// Makes sure that the next pull_create() succeeds. Returns false when there is no memory.
+bool pull_reserve(State& s);
 // Makes the pull of a receive, without a handle. Returns nullptr when there is no memory.
 Pull* pull_create(State& s, Request& receive, const wire::Rndv& rndv);
 void pull_free(State& s, Pull& pull);

@@ -152,7 +152,7 @@ void silence_measured(const State& s, PullPort& schedule, const Pull& pull) {
     return;
   // Other answers after repetitions tell less, so they must not make patience grow indefinitely.
   const TimeNs most = pull.silent_rounds > 0 ? s.config.reliability.pull_delay_extended : kSilenceMost;
-  const TimeNs since = std::max(pull.quiet_since, pull.peer->rx.pull_heard);
+  const TimeNs since = std::max(pull.quiet_since, pull.peer->rx.pulls->heard);
   schedule.silence = std::max(schedule.silence, std::min(s.now - since, most));
 }
 
@@ -279,7 +279,7 @@ void pulls_init(State& s) {
 
 void pull_enter(State& s, Pull& pull) {
   if (pull.share) return;
-  if (pull.peer->rx.pulls_running++ == 0) s.pulling.senders++;
+  if (pull.peer->rx.pulls->running++ == 0) s.pulling.senders++;
 }
 
 void pull_pace_begin(State& s, Pull& pull) {
@@ -290,13 +290,14 @@ void pull_pace_begin(State& s, Pull& pull) {
 void pull_leave(State& s, Pull& pull) {
   if (pull.share) return;
   pull_uncharge_all(s, pull);
+  PeerPulls& pulls = *pull.peer->rx.pulls;
   if (pull.paced) s.pulling.pace.leave(s.now);
   pull.paced = false;
   if (pull.wanting.linked()) {
     pull.wanting.unlink();
-    if (pull.peer->rx.pulls_wanting.empty()) pull.peer->pull_turn.unlink();
+    if (pulls.wanting.empty()) pulls.turn.unlink();
   }
-  if (--pull.peer->rx.pulls_running == 0) s.pulling.senders--;
+  if (--pulls.running == 0) s.pulling.senders--;
 }
 
 void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
@@ -308,9 +309,9 @@ void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
   silence_measured(s, port, pull);
   if (rails_used(s)) rate_measured(port, s.now, bytes);
   if (pull.paced) s.pulling.pace.arrived(s.now, bytes);
-  Peer& p = *pull.peer;
-  p.rx.pull_heard = s.now;
-  if (block.untouched && !block.repeated) p.rx.pull_answered = std::max(p.rx.pull_answered, block.asked);
+  PeerPulls& pulls = *pull.peer->rx.pulls;
+  pulls.heard = s.now;
+  if (block.untouched && !block.repeated) pulls.answered = std::max(pulls.answered, block.asked);
   block.untouched = false;
   grow(s, pull, bytes, block.rail);
   uncharge(s, pull, pull.unit, block.rail);

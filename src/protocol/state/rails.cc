@@ -41,7 +41,7 @@ std::uint32_t rail_frame_wanted(const Peer& p) {
 }
 
 bool rails_busy(const Peer& p) {
-  return p.rx.pulls > 0 || !p.tx.unacked.empty() || !p.tx.await_notify.empty() || !p.tx.connects.empty();
+  return p.rx.pulls || !p.tx.unacked.empty() || !p.tx.await_notify.empty() || !p.tx.connects.empty();
 }
 
 bool rail_probe_needed(const State& s, const Peer& p, unsigned rail) {
@@ -52,7 +52,7 @@ bool rail_probe_needed(const State& s, const Peer& p, unsigned rail) {
   // The peer's return may cross the packet that made us follow.
   if (rail == 0 && rails.home != 0) return true;
   if (rails.doubted != 0 || path.state == RailState::suspected) return true;
-  return p.rx.pulls > 0 && (!path.up() || path.frame < rail_frame_wanted(p));
+  return p.rx.pulls && (!path.up() || path.frame < rail_frame_wanted(p));
 }
 
 TimeNs rail_patience(const State& s, const Peer& p, const RailPath& path) {

@@ -33,7 +33,7 @@ std::uint32_t length_of(ItemList& list) {
 
 bool busy(Peer& p) {
   return !p.tx.queued.empty() || !p.tx.unacked.empty() || !p.tx.await_notify.empty() ||
-         !p.tx.connects.empty() || p.rx.pulls > 0 || p.rx.unexpected_bytes > 0;
+         !p.tx.connects.empty() || p.rx.pulls || p.rx.unexpected_bytes > 0;
 }
 
 PeerRow row_of(Peer& p) {
@@ -50,7 +50,7 @@ PeerRow row_of(Peer& p) {
   row.unacked = length_of(p.tx.unacked);
   row.unfinished = length_of(p.tx.await_notify);
   row.connecting = length_of(p.tx.connects);
-  row.pulls = p.rx.pulls;
+  row.pulls = p.rx.pulls ? p.rx.pulls->count : 0;
   row.frames_unacked = p.tx.frames_unacked;
   row.frame_max = p.agreed.intra_node_frame ? p.agreed.intra_node_frame : p.agreed.frame_max;
   row.unexpected_bytes = p.rx.unexpected_bytes;

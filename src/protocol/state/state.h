@@ -51,6 +51,7 @@ struct EngineMemory {
   Slab<Request> requests;
   Slab<Unexpected> unexpected_slab;
   Slab<Pull> pulls;
+  Slab<PeerPulls, 16> peer_pulls;
   Slab<MultiReceive, 16> multi_receives;
   Slab<Partial, 16> partials;
   Slab<ReorderBuffer, 4> reorder_buffers;

@@ -59,9 +59,10 @@ void check_schedule(protocol::State& s) {
   for (unsigned rail = 0; rail < protocol::kRailsMost; rail++) in_flight += s.pulling.port(rail).in_flight;
   REQUIRE(in_flight == charges);
   for (Peer* p : s.peers.by_index) {
-    REQUIRE(running >= p->rx.pulls_running);
-    running -= p->rx.pulls_running;
-    senders += p->rx.pulls_running > 0;
+    const std::uint64_t its = p->rx.pulls ? p->rx.pulls->running : 0;
+    REQUIRE(running >= its);
+    running -= its;
+    senders += its > 0;
   }
   REQUIRE(running == 0);
   REQUIRE(s.pulling.senders == senders);
@@ -98,7 +99,9 @@ void check_bounds(Scene& scene) {
   REQUIRE(s.memory.send_buffers.in_use() <= s.config.send_buffer_bytes);
   REQUIRE(s.peers.by_index.size() <= s.config.max_peers);
   REQUIRE(s.memory.reorder_buffers.live() <= s.peers.by_index.size());
+  REQUIRE(s.memory.partials.live() <= s.peers.by_index.size());
   REQUIRE(s.memory.pulls.live() <= s.memory.requests.live());
+  REQUIRE(s.memory.peer_pulls.live() <= s.memory.pulls.live());
   REQUIRE(s.completion.buffered_sends <= s.config.buffered_sends_max + s.memory.requests.live());
   REQUIRE(s.regions.used() <= s.memory.requests.live());
   REQUIRE(s.room.envelopes * sizeof(protocol::Unexpected) <= s.config.envelope_bytes);
