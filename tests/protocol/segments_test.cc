@@ -114,25 +114,29 @@ TEST(Timer, heap__pops_in_order_after_random_changes) {
         heap.cancel(t);
         EXPECT_FALSE(t.armed());
       } else {
-        const TimeNs before = t.armed() ? t.deadline : kNever;
+        const TimeNs before = heap.deadline(t);
         const TimeNs deadline = random.below(1000);
         heap.arm_by(t, deadline);
-        EXPECT_EQ(t.deadline, std::min(before, deadline));
+        EXPECT_EQ(heap.deadline(t), std::min(before, deadline));
       }
     }
     std::size_t armed = 0;
     TimeNs least = kNever;
     for (auto& t : timers) {
       armed += t->armed();
-      if (t->armed()) least = std::min(least, t->deadline);
+      least = std::min(least, heap.deadline(*t));
     }
     EXPECT_EQ(heap.next(), least);
     EXPECT_EQ(least > 0 ? heap.pop_due(least - 1) : nullptr, nullptr);
     TimeNs last = 0;
-    while (Timer* t = heap.pop_due(1000)) {
-      EXPECT_GE(t->deadline, last);
-      last = t->deadline;
+    for (;;) {
+      const TimeNs next = heap.next();
+      Timer* const t = heap.pop_due(1000);
+      if (!t) break;
+      EXPECT_GE(next, last);
+      last = next;
       EXPECT_FALSE(t->armed());
+      EXPECT_EQ(heap.deadline(*t), kNever);
       armed--;
     }
     EXPECT_EQ(armed, 0U);

@@ -17,7 +17,7 @@ namespace {
 
 // Returns whether the timer ends before a message that is sent now can be due. It then looks for itself.
 bool ends_early(const State& s, const Peer& p) {
-  return p.resend_timer.armed() && p.resend_timer.deadline <= s.now + s.config.reliability.resend_delay_least;
+  return s.timers.deadline(p.resend_timer) <= s.now + s.config.reliability.resend_delay_least;
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ void retransmit_arm(State& s, Peer& p) {
 
 void retransmit_arm_lone(State& s, Peer& p) {
   const bool lone = p.tx.unacked.front() == p.tx.unacked.back();
-  if (lone && p.resend_timer.armed() && p.resend_timer.deadline <= s.now + answer_time(s, p)) return;
+  if (lone && s.timers.deadline(p.resend_timer) <= s.now + answer_time(s, p)) return;
   retransmit_arm(s, p);
 }
 

@@ -13,14 +13,15 @@ namespace omx::protocol {
 
 enum class TimerKind : std::uint8_t { ack, resend, pull, pull_schedule };
 
+// A timer takes four bytes, because a large job has many idle peers. The heap has its deadline.
 struct Timer {
-  TimeNs deadline = kNever;
-  std::uint32_t position = 0;  // in the heap, from 1; 0 = not armed
-  TimerKind kind;
+  std::uint32_t position : 30;  // in the heap, from 1; 0 = not armed
+  TimerKind kind : 2;
 
-  explicit Timer(TimerKind k) : kind(k) {}
+  explicit Timer(TimerKind k) : position(0), kind(k) {}
   bool armed() const { return position != 0; }
 };
+static_assert(sizeof(Timer) == 4);
 
 // Returns the object that a timer is a member of.
 template <class T, Timer T::*Member>
@@ -35,16 +36,22 @@ class TimerHeap {
  public:
   TimerHeap() { heap_.reserve(64); }
 
-  TimeNs next() const { return heap_.empty() ? kNever : heap_.front()->deadline; }
+  TimeNs next() const { return heap_.empty() ? kNever : heap_.front().deadline; }
+  // Returns the deadline of a timer; kNever: it is not armed.
+  TimeNs deadline(const Timer& timer) const {
+    return timer.armed() ? heap_[timer.position - 1].deadline : kNever;
+  }
 
   // Arms the timer for `deadline`, unless it is armed for an earlier time.
   void arm_by(Timer& timer, TimeNs deadline) {
-    if (timer.armed() && timer.deadline <= deadline) return;
-    if (deadline == kNever) return;
-    timer.deadline = deadline;
-    if (!timer.armed()) {
-      heap_.push_back(&timer);
-      timer.position = static_cast<std::uint32_t>(heap_.size());
+    if (timer.armed()) {
+      TimeNs& armed_for = heap_[timer.position - 1].deadline;
+      if (armed_for <= deadline) return;
+      armed_for = deadline;
+    } else {
+      if (deadline == kNever) return;
+      heap_.push_back({deadline, &timer});
+      timer.position = last();
     }
     sift_up(timer.position);
   }
@@ -53,50 +60,58 @@ class TimerHeap {
     if (!timer.armed()) return;
     const std::uint32_t hole = timer.position;
     timer.position = 0;
-    Timer* last = heap_.back();
+    const Armed moved = heap_.back();
     heap_.pop_back();
-    if (last == &timer) return;
-    place(last, hole);
+    if (moved.timer == &timer) return;
+    place(moved, hole);
     sift_up(hole);
-    sift_down(last->position);
+    sift_down(moved.timer->position);
   }
 
   // Disarms and returns the earliest timer if it is due; returns nullptr otherwise.
   Timer* pop_due(TimeNs now) {
-    if (heap_.empty() || heap_.front()->deadline > now) return nullptr;
-    Timer* timer = heap_.front();
+    if (heap_.empty() || heap_.front().deadline > now) return nullptr;
+    Timer* timer = heap_.front().timer;
     cancel(*timer);
     return timer;
   }
 
  private:
-  void place(Timer* timer, std::uint32_t position) {
-    heap_[position - 1] = timer;
-    timer->position = position;
+  static constexpr std::uint32_t kPositions = (1U << 30) - 1;
+
+  struct Armed {
+    TimeNs deadline;
+    Timer* timer;
+  };
+
+  std::uint32_t last() const { return static_cast<std::uint32_t>(heap_.size()) & kPositions; }
+  void place(const Armed& armed, std::uint32_t position) {
+    heap_[position - 1] = armed;
+    armed.timer->position = position & kPositions;
   }
   void sift_up(std::uint32_t position) {
-    Timer* timer = heap_[position - 1];
-    while (position > 1 && heap_[position / 2 - 1]->deadline > timer->deadline) {
+    const Armed armed = heap_[position - 1];
+    while (position > 1 && heap_[position / 2 - 1].deadline > armed.deadline) {
       place(heap_[position / 2 - 1], position);
       position /= 2;
     }
-    place(timer, position);
+    place(armed, position);
   }
   void sift_down(std::uint32_t position) {
-    Timer* timer = heap_[position - 1];
-    const auto size = static_cast<std::uint32_t>(heap_.size());
+    const Armed armed = heap_[position - 1];
+    const std::uint32_t size = last();
     for (;;) {
       std::uint32_t child = position * 2;
       if (child > size) break;
-      if (child < size && heap_[child]->deadline < heap_[child - 1]->deadline) child++;
-      if (heap_[child - 1]->deadline >= timer->deadline) break;
+      if (child < size && heap_[child].deadline < heap_[child - 1].deadline) child++;
+      if (heap_[child - 1].deadline >= armed.deadline) break;
       place(heap_[child - 1], position);
       position = child;
     }
-    place(timer, position);
+    place(armed, position);
   }
 
-  std::vector<Timer*> heap_;
+  std::vector<Armed> heap_;
 };
 
 }  // namespace omx::protocol
