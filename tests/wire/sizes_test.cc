@@ -22,7 +22,7 @@ TEST(sizes, reference_sizes__omx_9000) {
   const Sizes sizes = legacy_sizes(Mode::omx, 9000);
   EXPECT_EQ(sizes.pull_reply_max, 8968u);
   EXPECT_EQ(sizes.pull_frames, 32u);
-  EXPECT_EQ(sizes.pull_reply_max * sizes.pull_frames, 286976u);
+  EXPECT_EQ(sizes.pull_reply_max * sizes.pull_frames, 286976);
   EXPECT_EQ(sizes.medium_frag, 8192u);
   EXPECT_EQ(sizes.medium_frags, 32u);
   EXPECT_EQ(sizes.medium_max(), 262144u);
@@ -31,7 +31,7 @@ TEST(sizes, reference_sizes__omx_9000) {
 TEST(sizes, reference_sizes__omx_1500) {
   const Sizes sizes = legacy_sizes(Mode::omx, 1500);
   EXPECT_EQ(sizes.pull_reply_max, 1468u);
-  EXPECT_EQ(sizes.pull_reply_max * sizes.pull_frames, 46976u);
+  EXPECT_EQ(sizes.pull_reply_max * sizes.pull_frames, 46976);
   EXPECT_EQ(sizes.medium_frag, 1452u);
   EXPECT_EQ(sizes.medium_max(), 46464u);
 }
@@ -46,8 +46,8 @@ TEST(sizes, reference_sizes__omx_fragment_steps) {
 
 TEST(sizes, reference_sizes__lengths_fit_their_fields) {
   const Sizes sizes = legacy_sizes(Mode::omx, 65536);
-  EXPECT_LE(sizes.pull_reply_max, 65535u);
-  EXPECT_LE(sizes.medium_frag, 65535u);
+  EXPECT_EQ(sizes.pull_reply_max, 65535u - 32);
+  EXPECT_EQ(sizes.medium_frag, 8192u);
 }
 
 TEST(sizes, extended_sizes__mxoe_stays_compatible) {
@@ -61,9 +61,9 @@ TEST(sizes, extended_sizes__full_frames_fit_with_overhead) {
       const Sizes sizes = extended_sizes(Mode::omx, frame, overhead);
       EXPECT_LE(32 + sizes.pull_reply_max + overhead, frame);
       EXPECT_LE(48 + sizes.medium_frag + overhead, frame);
-      EXPECT_EQ(sizes.pull_reply_max % 8, 0u);
-      EXPECT_EQ(sizes.medium_frag % 8, 0u);
-      EXPECT_LE(sizes.pull_reply_max, 65535u);
+      EXPECT_EQ(sizes.pull_reply_max % 8, 0);
+      EXPECT_EQ(sizes.medium_frag % 8, 0);
+      EXPECT_GT(32 + sizes.pull_reply_max + overhead + 32, std::min(frame, 65549u));
       EXPECT_GT(sizes.medium_frag, 0u);
       if (frame <= 65549) {
         EXPECT_GT(48 + sizes.medium_frag + overhead + 8, frame);

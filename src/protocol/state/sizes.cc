@@ -16,8 +16,9 @@ namespace {
 // honour the announced unit for medium messages. For pulls both sides must have the same MTU
 // (docs/spec/wire.md 5).
 wire::Sizes mxoe_sizes(std::uint32_t frame, std::uint32_t overhead) {
-  const std::uint32_t unit = std::min<std::uint32_t>(4096, std::bit_floor(frame - 48 - overhead));
-  return {unit, 8, unit, unit == 4096 ? 8U : 32U};
+  const auto unit =
+      static_cast<std::uint16_t>(std::min<std::uint32_t>(4096, std::bit_floor(frame - 48 - overhead)));
+  return {unit, unit, 8, unit == 4096 ? std::uint8_t{8} : std::uint8_t{32}};
 }
 
 }  // namespace
