@@ -21,8 +21,7 @@ void region_release(State& s, Request& r) {
   while (!s.closing && s.regions.available()) {
     Peer* p = s.region_waiters.front();
     if (!p || p == first_again) return;
-    s.region_waiters.pop_front();
-    p->tx.region_blocked = false;
+    s.region_waiters.remove(*p);
     send_pump(s, *p);
     if (p->tx.region_blocked && !first_again) first_again = p;
   }

@@ -131,8 +131,7 @@ bool credit_left(const Peer& p, const Request& r) {
 // Takes a region for a large message. Returns false when all regions are in use, and the peer waits for one.
 bool region_take(State& s, Peer& p, Request& r) {
   if (r.send_class != SendClass::large || park_region(s, r)) return true;
-  if (!p.tx.region_blocked) s.region_waiters.push_back(p);
-  p.tx.region_blocked = true;
+  s.region_waiters.add(p);
   retransmit_arm(s, p);  // nothing else may watch whether the peer lives
   return false;
 }

@@ -77,10 +77,7 @@ void announcement_fail(State& s, Unexpected& u, Cleanup why, Status status) {
 // Fails all that is pending with the peer, in the order of docs/spec/protocol.md 7. Completely received
 // messages stay, because their sender believes that they were delivered.
 void pending_fail(State& s, Peer& p, Cleanup why, Status status) {
-  if (p.tx.region_blocked) {
-    p.tx.region_blocked = false;
-    p.region_wait.unlink();
-  }
+  s.region_waiters.remove(p);
   p.tx.notifies_queued = 0;
   p.tx.last_notify = nullptr;
   coalesce_drop(s, p);

@@ -238,8 +238,8 @@ struct Peer {
 
   Timer ack_timer;
   Timer resend_timer;
-  ListHook ack_now;      // state.ack_now
-  ListHook region_wait;  // state.region_waiters
+  ListHook ack_now;             // state.ack_now
+  Peer* region_next = nullptr;  // state.region_waiters
 
   bool connected() const { return session.true_session != wire::kUnknownSession; }
   // Returns whether the peer is known as an instance in another session than `other`.

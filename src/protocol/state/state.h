@@ -25,6 +25,7 @@
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_ports.h"
 #include "protocol/state/rail_paths.h"
+#include "protocol/state/region_waiters.h"
 #include "protocol/state/regions.h"
 #include "protocol/state/reorder_buffer.h"
 #include "protocol/state/request.h"
@@ -154,7 +155,7 @@ struct State {
   EngineCompletion completion;
   Room room;
   Regions regions;  // of large sends
-  List<Peer, &Peer::region_wait> region_waiters;
+  RegionWaiters region_waiters;
   PullSchedule pulling;
   EngineTransfers transfers;
   EngineRails rails;
