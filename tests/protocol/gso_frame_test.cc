@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // GSO frames: large messages by the bulk path in frames of up to 64 KiB, which come whole or not at all.
+#include "protocol/state/bulk_trust.h"
 #include "tests/protocol/bulk_fixture.h"
 
 namespace omx::protocol::test {
@@ -97,7 +98,7 @@ TEST_F(GsoFrameTest, a_sender_that_gave_up_its_bulk_path_says_so) {
   open_with_gso_frames();
   exchange(*a, to_b, *b, 1000000);
   to_b->bulk.out = false;
-  to_b->bulk.out_trust.from = network.now + kSecond;
+  bulk_distrust((*a)->state(), *to_b, &BulkDistrust::out);
   const auto before = a->gso_frames;
   const TimeNs began = network.now;
   exchange(*a, to_b, *b, 1000000);

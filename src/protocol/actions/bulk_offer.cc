@@ -64,12 +64,12 @@ void bulk_probe_received(State& s, Peer& p, const wire::Probe& packet) {
     bulk_announced(s, p, std::nullopt, packet.cookie);
   } else if (packet.is_reply) {
     if (packet.cookie == (probe_cookie(s, p) ^ kAlone)) return bulk_batches_fail(s, p);
-    if (s.now < p.bulk.out_trust.from || packet.cookie != probe_cookie(s, p)) return;
-    bulk_trust_again(s, p.bulk.out_trust);
+    if (s.now < bulk_trusted_from(p, &BulkDistrust::out) || packet.cookie != probe_cookie(s, p)) return;
+    bulk_trust_again(s, p, &BulkDistrust::out);
     bulk_out_set(p, true);
     p.bulk.batches_fail = false;
-  } else if (packet.size >= bulk_frame(s, p) && s.now >= p.bulk.in_trust.from) {
-    bulk_trust_again(s, p.bulk.in_trust);
+  } else if (packet.size >= bulk_frame(s, p) && s.now >= bulk_trusted_from(p, &BulkDistrust::in)) {
+    bulk_trust_again(s, p, &BulkDistrust::in);
     p.bulk.in = true;
     probe_bulk(s, p, BulkProbe::seen, kShortProbe, packet.cookie);
   }

@@ -47,7 +47,7 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
     s.transfers.pulls_by_link = true;
   }
   if (!p.bulk.in && p.bulk.address.present() && !p.rails && pull.length >= kBulkBytes &&
-      s.now >= p.bulk.in_trust.from) {
+      s.now >= bulk_trusted_from(p, &BulkDistrust::in)) {
     packet.flags |= wire::kFlagBulkProbe;
   }
   packet.session = p.reply_session();

@@ -31,9 +31,9 @@ constexpr TimeNs kForgiven = 60'000 * kMillisecond;
 // The score of losses: a message that had to be sent again adds kLoss, any other subtracts 1.
 constexpr std::uint8_t kLossesMost = 8, kLoss = 2;
 
-void give_up(State& s, BulkTrust& trust) {
+void give_up(State& s, Peer& p, BulkPart part) {
   s.count(Counter::bulk_fallback)++;
-  bulk_distrust(s, trust);
+  bulk_distrust(s, p, part);
 }
 
 }  // namespace
@@ -44,12 +44,21 @@ void bulk_out_set(Peer& p, bool works) {
   p.bulk.losses = p.bulk.offers = 0;
 }
 
-void bulk_distrust(const State& s, BulkTrust& trust) {
+TimeNs bulk_trusted_from(const Peer& p, BulkPart part) {
+  return p.bulk.distrust ? (p.bulk.distrust->*part).from : 0;
+}
+
+void bulk_distrust(State& s, Peer& p, BulkPart part) {
+  if (!p.bulk.distrust) p.bulk.distrust = s.memory.bulk_distrusts.create();
+  if (!p.bulk.distrust) return;
+  BulkTrust& trust = p.bulk.distrust->*part;
   trust.from = s.now + (kDistrustFirst << trust.failures);
   if (trust.failures < kDistrustMost) trust.failures++;
 }
 
-void bulk_trust_again(const State& s, BulkTrust& trust) {
+void bulk_trust_again(const State& s, Peer& p, BulkPart part) {
+  if (!p.bulk.distrust) return;
+  BulkTrust& trust = p.bulk.distrust->*part;
   if (s.now - trust.from > kForgiven) trust.failures = 0;
 }
 
@@ -95,7 +104,7 @@ void bulk_forget(State& s, Peer& p) {
   if (owner != s.bulk.owners.end() && owner->second == &p) s.bulk.owners.erase(owner);
   p.bulk.address = {};
   p.bulk.in = p.bulk.out = p.bulk.batches_fail = false;
-  p.bulk.in_trust = p.bulk.out_trust = p.bulk.gso_trust = {};
+  if (p.bulk.distrust) s.memory.bulk_distrusts.destroy(std::exchange(p.bulk.distrust, nullptr));
   p.bulk.gso_asked = false;
   p.bulk.gso_losses = 0;
   p.bulk.probe_due = 0;
@@ -120,8 +129,8 @@ namespace {
 void batch_lost(State& s, Peer& p) {
   if (!p.bulk.out || (p.bulk.losses += kLoss) < kLossesMost) return;
   bulk_out_set(p, false);
-  give_up(s, p.bulk.out_trust);
-  p.bulk.probe_due = p.bulk.out_trust.from;
+  give_up(s, p, &BulkDistrust::out);
+  p.bulk.probe_due = bulk_trusted_from(p, &BulkDistrust::out);
 }
 
 void batch_passed(Peer& p) {
@@ -160,7 +169,7 @@ void bulk_answered(State& s, Peer& p, bool again) {
 void bulk_in_fails(State& s, Peer& p) {
   if (!p.bulk.in) return;
   p.bulk.in = false;
-  give_up(s, p.bulk.in_trust);
+  give_up(s, p, &BulkDistrust::in);
 }
 
 void bulk_medium_done(const State& s, Peer& p, const Request& r) {

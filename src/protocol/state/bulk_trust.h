@@ -5,13 +5,14 @@
 #include <cstdint>
 
 #include "base/mac.h"
+#include "protocol/state/bulk_types.h"
+#include "protocol/types.h"
 #include "wire/codec.h"
 #include "wire/packets.h"
 #include "wire/udp_bulk.h"
 
 namespace omx::protocol {
 
-struct BulkTrust;
 struct Peer;
 struct Request;
 struct State;
@@ -20,10 +21,13 @@ struct State;
 inline constexpr std::uint32_t kBulkBytes = 4 * 1024, kBulkFragments = 3;  // shorter messages gain nothing
 
 void bulk_out_set(Peer& p, bool works);
-// Trusts a direction no more for a time that grows with each failure.
-void bulk_distrust(const State& s, BulkTrust& trust);
-// Forgets former failures of a bulk path that has worked for a long time.
-void bulk_trust_again(const State& s, BulkTrust& trust);
+// Returns the time before which a part of the path, such as &BulkDistrust::in, is not used.
+TimeNs bulk_trusted_from(const Peer& p, BulkPart part);
+// Trusts a part of the path no more for a time that grows with each failure. Without memory it is tried again
+// at once.
+void bulk_distrust(State& s, Peer& p, BulkPart part);
+// Forgets former failures of a part that has worked for a long time.
+void bulk_trust_again(const State& s, Peer& p, BulkPart part);
 // Takes over the bulk path that a peer announces. Returns the other peer that has it already, which keeps it;
 // nullptr: none.
 Peer* bulk_agree(State& s, Peer& p, const wire::ConnectExt& ext);

@@ -29,12 +29,18 @@ struct BulkKeyHash {
 
 using BulkOwners = std::unordered_map<BulkKey, Peer*, BulkKeyHash>;
 
-// Trust in one direction of a bulk path that failed. It takes one word, because a large job has many idle
-// peers.
+// Trust in one direction of a bulk path that failed, or in GSO frames.
 struct BulkTrust {
-  TimeNs from : 56 = 0;     // no use before
-  TimeNs failures : 8 = 0;  // forgotten after the path worked for long
+  TimeNs from = 0;        // no use before
+  unsigned failures = 0;  // forgotten after the path worked for long
 };
+
+// What failed of a peer's bulk path. Most peers have none, because most paths never fail.
+struct BulkDistrust {
+  BulkTrust in, out;
+  BulkTrust gso;  // that GSO frames to and from the peer come whole
+};
+using BulkPart = BulkTrust BulkDistrust::*;
 
 // Data that peers announced by our bulk path.
 struct BulkAwaited {

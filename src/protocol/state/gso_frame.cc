@@ -38,7 +38,7 @@ std::uint32_t gso_unit(const State& s, const Peer& p, std::uint32_t length) {
 }
 
 bool gso_trusted(const State& s, const Peer& p) {
-  return gso_known(s, p) && s.now >= p.bulk.gso_trust.from;
+  return gso_known(s, p) && s.now >= bulk_trusted_from(p, &BulkDistrust::gso);
 }
 
 bool gso_wanted(State& s, const Peer& p) {
@@ -69,11 +69,11 @@ void gso_medium_lost(State& s, Peer& p) {
 }
 
 void gso_failed(State& s, Peer& p) {
-  if (s.now < p.bulk.gso_trust.from) return;
+  if (s.now < bulk_trusted_from(p, &BulkDistrust::gso)) return;
   p.bulk.gso_losses = 0;
-  bulk_trust_again(s, p.bulk.gso_trust);
+  bulk_trust_again(s, p, &BulkDistrust::gso);
   s.count(Counter::gso_frames_cut)++;
-  bulk_distrust(s, p.bulk.gso_trust);
+  bulk_distrust(s, p, &BulkDistrust::gso);
 }
 
 }  // namespace omx::protocol

@@ -148,8 +148,7 @@ struct PeerBulk {
                unscheduled_skip = 0;  // messages to send without such data: in all, and left
   std::uint8_t unannounced = 0;       // medium messages that came by the bulk path before their announcement
   std::uint32_t larges_out = 0;       // large messages that are not notified yet
-  BulkTrust in_trust, out_trust;
-  BulkTrust gso_trust;  // that GSO frames to and from the peer come whole
+  BulkDistrust* distrust = nullptr;   // only since something of the path failed
   TimeNs probe_due = 0;
   TimeNs unscheduled_until = 0;
 };

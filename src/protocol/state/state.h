@@ -57,6 +57,7 @@ struct EngineMemory {
   Slab<Partial, 16> partials;
   Slab<ReorderBuffer, 4> reorder_buffers;
   Slab<EagerWindow, 16> eager_windows;
+  Slab<BulkDistrust, 16> bulk_distrusts;
   Slab<Peer, 16> peer_slab;
 };
 
