@@ -12,7 +12,7 @@ namespace omx::protocol {
 
 // The path to a peer.
 struct IntraNodePath {
-  std::uint32_t frame = 0;           // the largest frame, Ethernet header included; 0: not of this host
+  std::uint16_t frame = 0;           // the largest frame, Ethernet header included; 0: not of this host
   std::uint8_t pull_frames = 32;     // frames that one request may ask for
   std::uint32_t rndv_threshold = 0;  // instead of Config::rndv_threshold
 };

@@ -122,7 +122,7 @@ TEST_F(ProbeTest, probe__ends_when_the_peer_has_no_extension_after_all) {
   Peer* p = (*a)->find_peer(peer, 0);
   ASSERT_NE(p, nullptr);
   EXPECT_GT(a->counters[Counter::send_probe], 0U);
-  EXPECT_EQ(p->agreed.probe_size, 0U);
+  EXPECT_EQ(p->liveness.probe_size, 0U);
   std::size_t longest = 0;
   network.faults.drop = [&](const Bytes& f) {
     longest = std::max(longest, f.size());

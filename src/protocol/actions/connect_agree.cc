@@ -32,7 +32,7 @@ void connect_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
   const std::uint32_t was_agreed = p.agreed.frame_agreed;
   p.agreed.extended = ext.present && s.config.extension;
   if (!p.agreed.extended) {
-    p.agreed.frame_agreed = p.agreed.frame_max = p.agreed.frame_in = p.agreed.probe_size = 0;
+    p.agreed.frame_agreed = p.agreed.frame_max = p.agreed.frame_in = p.liveness.probe_size = 0;
     p.agreed.probe_wanted = false;
     p.agreed.features = 0;
     p.agreed.checksum = false;
@@ -58,7 +58,7 @@ void connect_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
   if (!was_extended || was_agreed != p.agreed.frame_agreed) {
     p.agreed.frame_max = p.agreed.intra_node_frame ? p.agreed.frame_agreed
                                                    : std::min(p.agreed.frame_agreed, s.config.base_frame);
-    p.agreed.frame_in = p.agreed.probe_size = 0;
+    p.agreed.frame_in = p.liveness.probe_size = 0;
     p.agreed.probe_wanted = false;
     peer_update_sizes(s, p);
     if (p.agreed.frame_max < p.agreed.frame_agreed && p.agreed.mode == wire::Mode::omx &&

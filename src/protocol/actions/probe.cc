@@ -76,8 +76,8 @@ void transmit(State& s, Peer& p, std::uint32_t size, bool is_reply, std::uint32_
 // Probes again later, because paths are repaired, and a probe may have been lost for another reason than its
 // size.
 void try_later(State& s, Peer& p) {
-  p.agreed.probe_size = p.agreed.frame_agreed;
-  p.agreed.probe_due = s.now + kRetryLater;
+  p.liveness.probe_size = p.agreed.frame_agreed;
+  p.liveness.probe_due = s.now + kRetryLater;
   p.agreed.probe_tries = kTries - 1;
 }
 
@@ -85,7 +85,7 @@ void try_later(State& s, Peer& p) {
 
 void probe_proven(State& s, Peer& p, std::uint32_t size) {
   p.agreed.frame_max = size;
-  p.agreed.probe_size = 0;
+  p.liveness.probe_size = 0;
   if (size < p.agreed.frame_agreed) try_later(s, p);
   peer_update_sizes(s, p);
 }
@@ -105,11 +105,11 @@ void probe_start(State& s, Peer& p) {
   p.agreed.probe_wanted = false;
   if (p.agreed.frame_max >= p.agreed.frame_agreed || p.agreed.mode != wire::Mode::omx)
     return;  // the MTU or mode changed meanwhile
-  p.agreed.probe_size = p.agreed.frame_agreed;
+  p.liveness.probe_size = p.agreed.frame_agreed;
   p.agreed.probe_tries = 0;
-  p.agreed.probe_due = s.now;
+  p.liveness.probe_due = s.now;
   probe_tick(s, p);
-  s.timers.arm_by(p.resend_timer, p.agreed.probe_due);
+  s.timers.arm_by(p.resend_timer, p.liveness.probe_due);
 }
 
 void probe_bulk(State& s, Peer& p, BulkProbe which, std::uint32_t size, std::uint32_t cookie) {
@@ -132,20 +132,20 @@ void probe_reply(State& s, Peer& p, const wire::Probe& packet) {
 }
 
 void probe_tick(State& s, Peer& p) {
-  if (!p.agreed.probe_size || s.now < p.agreed.probe_due) return;
+  if (!p.liveness.probe_size || s.now < p.liveness.probe_due) return;
   if (p.agreed.probe_tries >= kTries) {
     p.agreed.probe_tries = 0;
     std::uint32_t next = 0;
     for (const std::uint32_t size : kLadder)
-      if (size < p.agreed.probe_size && size > p.agreed.frame_max) {
+      if (size < p.liveness.probe_size && size > p.agreed.frame_max) {
         next = size;
         break;
       }
     if (!next) return try_later(s, p);  // nothing larger gets through
-    p.agreed.probe_size = next;
+    p.liveness.probe_size = next;
   }
-  transmit(s, p, p.agreed.probe_size, false, p.agreed.probe_size);
-  p.agreed.probe_due = s.now + peer_spread(s, p, kFirstDelay << p.agreed.probe_tries);
+  transmit(s, p, p.liveness.probe_size, false, p.liveness.probe_size);
+  p.liveness.probe_due = s.now + peer_spread(s, p, kFirstDelay << p.agreed.probe_tries);
   p.agreed.probe_tries++;
 }
 

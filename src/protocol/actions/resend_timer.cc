@@ -32,7 +32,7 @@ void retransmit_arm(State& s, Peer& p) {
       (p.tx.region_blocked && p.tx.unacked.empty()))
     next = std::min(next, s.now + ping_interval(s, s.default_timeout));
   if (p.held_back() && !p.tx.queued.empty()) next = std::min(next, std::max(p.liveness.ping_due, s.now + 1));
-  if (p.agreed.probe_size) next = std::min(next, p.agreed.probe_due);
+  if (p.liveness.probe_size) next = std::min(next, p.liveness.probe_due);
   if (p.rails) next = std::min(next, rails_due(s, p));
   s.timers.arm_by(p.resend_timer, next);
 }

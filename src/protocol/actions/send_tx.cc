@@ -65,7 +65,7 @@ void send_retransmit(State& s, Request& r, Counter why) {
     return;
   }
   s.count(why)++;
-  r.peer->figures.resends++;
+  r.peer->counting.resends++;
   history_note(s, Happened::resent, r.peer, r.match_info, r.msg_length, r.seqnum);
   bulk_medium_lost(s, r);
   send_transmit(s, r);

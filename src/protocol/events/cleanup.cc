@@ -124,7 +124,7 @@ void peer_cleanup(State& s, Peer& p, Cleanup why, Status status) {
   p.agreed.extended = p.agreed.checksum = false;
   p.agreed.features = 0;
   p.agreed.mode = s.config.mode;
-  p.agreed.frame_agreed = p.agreed.frame_max = p.agreed.frame_in = p.agreed.probe_size = 0;
+  p.agreed.frame_agreed = p.agreed.frame_max = p.agreed.frame_in = p.liveness.probe_size = 0;
   p.agreed.probe_wanted = false;
   bulk_forget(s, p);
   rails_forget(s, p);

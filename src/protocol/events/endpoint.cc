@@ -168,7 +168,7 @@ void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
     if (p->agreed.extended && p->agreed.frame_agreed > s.own_frame) p->agreed.frame_agreed = s.own_frame;
     p->agreed.frame_max = std::min(p->agreed.frame_max, p->agreed.frame_agreed);
     p->agreed.frame_in = std::min(p->agreed.frame_in, p->agreed.frame_agreed);
-    if (p->agreed.probe_size > p->agreed.frame_agreed) p->agreed.probe_size = 0;
+    if (p->liveness.probe_size > p->agreed.frame_agreed) p->liveness.probe_size = 0;
     peer_update_sizes(s, *p);
     peer_sizes_check(s, *p);
   }

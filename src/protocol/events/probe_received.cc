@@ -42,8 +42,8 @@ void probe_received(State& s, const wire::Head& head, wire::Frame frame) {
     }
     probe_reply(s, *p, packet);
     // Our probe follows our answer to the peer's connect, so it may have arrived before the peer knew us.
-    if (p->agreed.probe_size && p->agreed.probe_tries == 1) {
-      p->agreed.probe_due = s.now;
+    if (p->liveness.probe_size && p->agreed.probe_tries == 1) {
+      p->liveness.probe_due = s.now;
       probe_tick(s, *p);
     }
   } else if (packet.size > p->agreed.frame_max && packet.size <= p->agreed.frame_agreed &&

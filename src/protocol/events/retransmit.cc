@@ -221,7 +221,7 @@ void retransmit_timer(State& s, Peer& p) {
   news_silence_check(s, p, next);
   if (unacked_check(s, p, next) && held_back_check(s, p, next)) liveness_check(s, p, next);
   probe_tick(s, p);
-  if (p.agreed.probe_size) next = std::min(next, p.agreed.probe_due);
+  if (p.liveness.probe_size) next = std::min(next, p.liveness.probe_due);
   if (p.rails) {
     rails_tend(s, p);
     next = std::min(next, rails_due(s, p));

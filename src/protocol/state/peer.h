@@ -74,16 +74,19 @@ struct PeerSession {
   bool back_known = false;  // the peer has our session from a CONNECT request of ours (legacy.cc)
 };
 
-// Signs of life.
+// Signs of life, and what we ask of the peer by ourselves: pings, and probes of larger frames (probe.cc).
 struct PeerLiveness {
   TimeNs last_heard = 0;
   TimeNs ping_due = 0;
   TimeNs ping_sent = 0;
+  TimeNs probe_due = 0;
+  std::uint32_t probe_size = 0;  // frame size being probed; 0: none
   std::uint8_t ping_seqnum = 0;
   std::uint8_t pings_unanswered = 0;
   std::uint8_t watch_looked = 0;  // time slot of the last check that needed no connection (watch.cc)
-  bool ping_pending = false, ping_repeated = false;
-  bool silence_told = false;  // PeerNews::silent was reported, PeerNews::back not yet
+  bool ping_pending : 1 = false;
+  bool ping_repeated : 1 = false;
+  bool silence_told : 1 = false;  // PeerNews::silent was reported, PeerNews::back not yet
 };
 
 // Message numbers and their counter generations.
@@ -106,6 +109,7 @@ struct PeerCounting {
   bool ack_pending = false;         // a delayed ack is armed
   bool ack_asked = false;           // the peer waits for the next ack
   bool marks_untold = false;        // frames of it were marked (ECN), which the next ack says
+  std::uint32_t resends = 0;        // for monitoring
 };
 
 // Agreement by the extension blocks, and the sizes that follow from it.
@@ -117,19 +121,16 @@ struct PeerAgreed {
   std::uint16_t features = 0;              // features that the peer announced
   std::uint16_t eager_credit = 0;          // frames that the peer can hold unacknowledged
   std::uint32_t frame_agreed = 0;
-  std::uint32_t frame_max = 0;   // largest frame proven in both directions
-  std::uint32_t frame_in = 0;    // largest frame that came as a probe; enough for what we request
-  std::uint32_t probe_size = 0;  // size being probed; 0: none
-  TimeNs probe_due = 0;
-  // The largest frame of an intra-node peer (direct.h), which needs no probe.
-  std::uint32_t intra_node_frame = 0;
-  std::uint32_t intra_node_rndv_threshold = 0;
+  std::uint32_t frame_max = 0;  // largest frame proven in both directions
+  std::uint32_t frame_in = 0;   // largest frame that came as a probe; enough for what we request
   std::uint32_t rndv_threshold = 0;
+  // The largest frame of an intra-node peer (direct.h), which needs no probe.
+  std::uint16_t intra_node_frame = 0;
+  wire::Sizes sizes;  // sizes that we send with
   std::uint8_t probe_tries = 0;
   bool probe_wanted = false;  // probe with the first large message
   std::uint8_t peer_pull_frames = 32;
   std::uint8_t intra_node_pull_frames = 32;
-  wire::Sizes sizes;  // sizes that we send with
 };
 
 // Large messages to and from a peer: its bulk path (bulk_trust.cc) and the unscheduled data that we send
@@ -209,7 +210,6 @@ struct PeerRx {
 // Figures for monitoring (snapshot.h).
 struct PeerFigures {
   std::uint64_t messages_sent = 0, bytes_sent = 0, messages_received = 0, bytes_received = 0;
-  std::uint32_t resends = 0;
 };
 
 struct Peer {
@@ -223,11 +223,13 @@ struct Peer {
   std::uint8_t endpoint = 0;
   bool self = false;
 
-  // The members that every short message needs are adjacent.
+  // The members that every short message needs are adjacent. The order leaves no holes.
   PeerParking parking;
   PeerSession session;
   PeerCounting counting;
   PeerAgreed agreed;
+  Timer ack_timer;
+  Timer resend_timer;
   PeerTx tx;
   PeerRx rx;
   PeerLiveness liveness;
@@ -235,8 +237,6 @@ struct Peer {
   PeerBulk bulk;
   Rails* rails = nullptr;  // set when both ends have several boards
 
-  Timer ack_timer;
-  Timer resend_timer;
   ListHook ack_now;             // state.ack_now
   Peer* region_next = nullptr;  // state.region_waiters
 

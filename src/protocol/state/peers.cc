@@ -52,7 +52,6 @@ Peer* peer_create(State& s, NicId nic, std::uint8_t endpoint) {
   if (s.config.direct) {
     const IntraNodePath path = s.config.direct->path(nic, endpoint);
     p->agreed.intra_node_frame = path.frame;
-    p->agreed.intra_node_rndv_threshold = path.rndv_threshold;
     p->agreed.intra_node_pull_frames = path.pull_frames;
   }
   s.peers.by_index.push_back(p);

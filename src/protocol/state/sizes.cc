@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "protocol/direct.h"
 #include "protocol/types.h"
 #include "wire/packets.h"
 #include "wire/udp_bulk.h"
@@ -61,8 +62,9 @@ void peer_update_sizes(State& s, Peer& p) {
   if (p.agreed.mode == wire::Mode::mxoe) limit = std::min<std::uint32_t>(limit, 32768);  // 16-bit lengths
   if (p.agreed.extended && p.agreed.mode == wire::Mode::omx && p.agreed.intra_node_frame == 0)
     limit = std::min(limit, base_medium_max(s));
-  const std::uint32_t wanted =
-      p.agreed.intra_node_frame ? p.agreed.intra_node_rndv_threshold : s.config.rndv_threshold;
+  const std::uint32_t wanted = p.agreed.intra_node_frame
+                                   ? s.config.direct->path(p.nic, p.endpoint).rndv_threshold
+                                   : s.config.rndv_threshold;
   p.agreed.rndv_threshold = std::clamp<std::uint32_t>(wanted, wire::kSmallMax, limit);
 }
 

@@ -58,7 +58,7 @@ PeerRow row_of(Peer& p) {
   row.bytes_sent = p.figures.bytes_sent;
   row.messages_received = p.figures.messages_received;
   row.bytes_received = p.figures.bytes_received;
-  row.resends = p.figures.resends;
+  row.resends = p.counting.resends;
   row.last_heard = p.liveness.last_heard;
   row.round_trip = p.tx.trip.smoothed();
   row.round_trip_least = p.tx.trip.least();

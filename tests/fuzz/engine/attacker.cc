@@ -209,7 +209,7 @@ void Attacker::probe(const Sender& from, Script& script) {
   t.flags = flags(from, 0);
   t.session = wrong & 1 ? script.u32() : kVictimSession;
   t.is_reply = wrong & 2;
-  t.size = from.peer && from.peer->agreed.probe_size && t.is_reply ? from.peer->agreed.probe_size : 1514;
+  t.size = from.peer && from.peer->liveness.probe_size && t.is_reply ? from.peer->liveness.probe_size : 1514;
   if (wrong & 4) t.size = std::clamp<std::uint32_t>(script.u32(), wire::kMinFrame, 65549);
   const std::uint32_t frame = wrong & 8 ? script.u16() : std::min<std::uint32_t>(t.size, 65549);
   transmit(
