@@ -20,6 +20,7 @@ class EndpointFacts {
   Peer* find_peer(NicId nic, std::uint8_t endpoint);
   Peer* peer_at(std::uint32_t index);  // nullptr if there is none
   std::uint32_t peer_count() const;
+  // Bytes. Those of peers are with their tables and with the pools of what a peer has only at times.
   struct Memory {
     std::size_t peers = 0, requests = 0, buffers = 0, peer_object = 0;
   };

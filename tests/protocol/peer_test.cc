@@ -6,21 +6,7 @@
 namespace omx::protocol::test {
 namespace {
 
-static_assert(sizeof(Peer) <= 656, "a large job has many idle peers");
-
 class PeerTest : public PairTest {};
-
-TEST_F(PeerTest, memory__of_an_idle_peer) {
-  a = &network.add({});
-  (*a)->set_timeout(nullptr, 2 * kSecond);
-  const std::size_t before = (*a)->memory().peers;
-  for (std::uint64_t i = 0; i < 1600; i++)
-    (void)(*a)->connect(network.now, 0x5000 + i, 0, 0, 0, nullptr, true);
-  network.run_for(3 * kSecond);
-  EXPECT_LE(((*a)->memory().peers - before) / 1600, 656U);
-  EXPECT_EQ((*a)->state().memory.requests.live(), 0U);
-  EXPECT_EQ((*a)->next_deadline(), kNever);
-}
 
 TEST_F(PeerTest, peer_find__many) {
   a = &network.add({});

@@ -37,7 +37,6 @@ void engine_open(State& s) {
   const Config& c = s.config;
   s.config.mtu = std::clamp(c.mtu, kMtuLeast, kMtuMost);
   s.own_frame = c.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
-  s.peers.by_index.reserve(16);
   pulls_init(s);
   s.marks_forgone = !c.reliability.marks;
   if (s.marks_forgone) s.sink.marks_forgo();
@@ -75,10 +74,7 @@ void engine_close(State& s) {
   while (Request* r = s.completion.lost.pop_front()) request_user_gone(s, *r);
   while (Request* r = s.completion.done.front()) request_user_gone(s, *r);
   room_return(s);
-  for (Peer* p : s.peers.by_index) {
-    eager_end(s, *p);
-    s.memory.peer_slab.destroy(p);
-  }
+  for (Peer* p : s.peers.by_index) eager_end(s, *p);
 }
 
 }  // namespace omx::protocol

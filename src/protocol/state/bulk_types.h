@@ -35,7 +35,7 @@ struct BulkTrust {
   unsigned failures = 0;  // forgotten after the path worked for long
 };
 
-// What failed of a peer's bulk path. Most peers have none, because most paths never fail.
+// Failures of a peer's bulk path. Most peers have none.
 struct BulkDistrust {
   BulkTrust in, out;
   BulkTrust gso;  // that GSO frames to and from the peer come whole

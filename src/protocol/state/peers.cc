@@ -13,16 +13,21 @@ namespace {
 
 std::size_t hash_of(const State& s, NicId nic, std::uint8_t endpoint) {
   const std::uint64_t h = ((nic << 8) | endpoint) * 0x9e3779b97f4a7c15ULL;
-  return static_cast<std::size_t>(h >> 32) & (s.peers.chains.size() - 1);
+  return static_cast<std::size_t>((h >> 32) * s.peers.chains.size() >> 32);
 }
 
+void hash_add(State& s, Peer& p) {
+  Peer*& head = s.peers.chains[hash_of(s, p.nic, p.endpoint)];
+  p.hash_next = head;
+  head = &p;
+}
+
+// A table that grows in small steps has few empty places.
 void hash_grow(State& s) {
-  s.peers.chains.assign(s.peers.chains.size() * 4, nullptr);
-  for (Peer* p : s.peers.by_index) {
-    Peer*& head = s.peers.chains[hash_of(s, p->nic, p->endpoint)];
-    p->hash_next = head;
-    head = p;
-  }
+  const std::size_t size = s.peers.chains.size() * 3 / 2;
+  s.peers.chains = {};
+  s.peers.chains.resize(size);
+  for (Peer* p : s.peers.by_index) hash_add(s, *p);
 }
 
 }  // namespace
@@ -41,11 +46,12 @@ Peer* peer_find(State& s, NicId nic, std::uint8_t endpoint) {
 
 Peer* peer_create(State& s, NicId nic, std::uint8_t endpoint) {
   if (s.peers.by_index.size() >= s.config.max_peers) return nullptr;
-  Peer* p = s.memory.peer_slab.create();
+  const auto index = static_cast<std::uint32_t>(s.peers.by_index.size());
+  Peer* const p = s.peers.by_index.add();
   if (!p) return nullptr;
   p->nic = nic;
   p->endpoint = endpoint;
-  p->index = static_cast<std::uint32_t>(s.peers.by_index.size());
+  p->index = index;
   p->agreed.mode = s.config.mode;
   p->liveness.last_heard = s.now;
   p->counting.generation = generation_first(s.config.session);
@@ -54,14 +60,10 @@ Peer* peer_create(State& s, NicId nic, std::uint8_t endpoint) {
     p->agreed.intra_node_frame = path.frame;
     p->agreed.intra_node_pull_frames = path.pull_frames;
   }
-  s.peers.by_index.push_back(p);
-  if (s.peers.by_index.size() > s.peers.chains.size()) {
+  if (s.peers.by_index.size() > s.peers.chains.size())
     hash_grow(s);
-  } else {
-    Peer*& head = s.peers.chains[hash_of(s, nic, endpoint)];
-    p->hash_next = head;
-    head = p;
-  }
+  else
+    hash_add(s, *p);
   peer_update_sizes(s, *p);
   return p;
 }

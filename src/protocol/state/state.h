@@ -21,6 +21,7 @@
 #include "protocol/state/matching.h"
 #include "protocol/state/multi_receive.h"
 #include "protocol/state/peer.h"
+#include "protocol/state/peer_table.h"
 #include "protocol/state/probe_watch.h"
 #include "protocol/state/pull.h"
 #include "protocol/state/pull_ports.h"
@@ -58,11 +59,10 @@ struct EngineMemory {
   Slab<ReorderBuffer, 4> reorder_buffers;
   Slab<EagerWindow, 16> eager_windows;
   Slab<BulkDistrust, 16> bulk_distrusts;
-  Slab<Peer, 16> peer_slab;
 };
 
 struct EnginePeers {
-  std::vector<Peer*> by_index;                                  // [0] is this endpoint itself
+  PeerTable by_index;                                           // [0] is this endpoint itself
   std::vector<Peer*> chains = std::vector<Peer*>(64, nullptr);  // chains by (nic, endpoint)
   Peer* last_found = nullptr;
   Peer* myself = nullptr;

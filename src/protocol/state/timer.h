@@ -48,12 +48,11 @@ class TimerHeap {
       TimeNs& armed_for = heap_[timer.position - 1].deadline;
       if (armed_for <= deadline) return;
       armed_for = deadline;
-    } else {
-      if (deadline == kNever) return;
+      sift_up(timer.position);
+    } else if (deadline != kNever) {
       heap_.push_back({deadline, &timer});
-      timer.position = last();
+      sift_up(last());
     }
-    sift_up(timer.position);
   }
 
   void cancel(Timer& timer) {
