@@ -20,7 +20,8 @@ class EndpointFacts {
   Peer* find_peer(NicId nic, std::uint8_t endpoint);
   Peer* peer_at(std::uint32_t index);  // nullptr if there is none
   std::uint32_t peer_count() const;
-  // Bytes. Those of peers are with their tables and with the pools of what a peer has only at times.
+  // Bytes. Those of peers are with their tables and with the pools of what a peer has only at times. Those of
+  // requests are with the timers that run, or ran at one time.
   struct Memory {
     std::size_t peers = 0, requests = 0, buffers = 0, peer_object = 0;
   };

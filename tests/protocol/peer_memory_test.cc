@@ -20,8 +20,11 @@ TEST_F(PeerMemoryTest, memory__of_an_idle_peer) {
     (void)(*a)->connect(network.now, 0x5000 + i, 0, 0, 0, nullptr, true);
   network.run_for(3 * kSecond);
   EXPECT_LE(((*a)->memory().peers - before) / 1600, kIdlePeer);
-  EXPECT_EQ((*a)->state().memory.requests.live(), 0U);
+  const State& s = (*a)->state();
+  EXPECT_EQ(s.memory.requests.live(), 0U);
   EXPECT_EQ((*a)->next_deadline(), kNever);
+  EXPECT_GE(s.timers.bytes(), 1600U * 16) << "all ran at a time";
+  EXPECT_GE((*a)->memory().requests, s.memory.requests.bytes() + s.timers.bytes());
 }
 
 // Tables grow in steps. At no number of peers may they cost too much.

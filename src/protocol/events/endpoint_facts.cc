@@ -37,7 +37,8 @@ EndpointFacts::Memory EndpointFacts::memory() const {
   return {s.peers.by_index.bytes() + s.peers.chains.capacity() * sizeof(Peer*) + m.partials.bytes() +
               m.peer_pulls.bytes() + m.reorder_buffers.bytes() + m.eager_windows.bytes() +
               m.bulk_distrusts.bytes(),
-          s.memory.requests.bytes() + s.memory.unexpected_slab.bytes() + s.memory.segment_lists.in_use(),
+          s.memory.requests.bytes() + s.memory.unexpected_slab.bytes() + s.memory.segment_lists.in_use() +
+              s.timers.bytes(),
           s.memory.buffers.in_use() + s.memory.send_buffers.in_use(), sizeof(Peer)};
 }
 

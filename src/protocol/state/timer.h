@@ -36,23 +36,14 @@ class TimerHeap {
  public:
   TimerHeap() { heap_.reserve(64); }
 
-  TimeNs next() const { return heap_.empty() ? kNever : heap_.front().deadline; }
+  std::size_t bytes() const { return heap_.capacity() * sizeof(Armed); }
+  TimeNs next() const { return next_; }
   // Returns the deadline of a timer; kNever: it is not armed.
-  TimeNs deadline(const Timer& timer) const {
-    return timer.armed() ? heap_[timer.position - 1].deadline : kNever;
-  }
+  TimeNs deadline(const Timer& timer) const { return heap_[timer.position].deadline; }
 
-  // Arms the timer for `deadline`, unless it is armed for an earlier time.
-  void arm_by(Timer& timer, TimeNs deadline) {
-    if (timer.armed()) {
-      TimeNs& armed_for = heap_[timer.position - 1].deadline;
-      if (armed_for <= deadline) return;
-      armed_for = deadline;
-      sift_up(timer.position);
-    } else if (deadline != kNever) {
-      heap_.push_back({deadline, &timer});
-      sift_up(last());
-    }
+  // Arms the timer for `when`, unless it is armed for an earlier time.
+  void arm_by(Timer& timer, TimeNs when) {
+    if (deadline(timer) > when) arm(timer, when);
   }
 
   void cancel(Timer& timer) {
@@ -61,16 +52,18 @@ class TimerHeap {
     timer.position = 0;
     const Armed moved = heap_.back();
     heap_.pop_back();
-    if (moved.timer == &timer) return;
-    place(moved, hole);
-    sift_up(hole);
-    sift_down(moved.timer->position);
+    if (moved.timer != &timer) {
+      place(moved, hole);
+      sift_up(hole);
+      sift_down(moved.timer->position);
+    }
+    next_update();
   }
 
   // Disarms and returns the earliest timer if it is due; returns nullptr otherwise.
   Timer* pop_due(TimeNs now) {
-    if (heap_.empty() || heap_.front().deadline > now) return nullptr;
-    Timer* timer = heap_.front().timer;
+    if (next_ > now || heap_.size() == 1) return nullptr;
+    Timer* timer = heap_[1].timer;
     cancel(*timer);
     return timer;
   }
@@ -83,34 +76,49 @@ class TimerHeap {
     Timer* timer;
   };
 
-  std::uint32_t last() const { return static_cast<std::uint32_t>(heap_.size()) & kPositions; }
+  [[gnu::noinline]] void arm(Timer& timer, TimeNs when) {
+    if (timer.armed()) {
+      heap_[timer.position].deadline = when;
+      sift_up(timer.position);
+    } else {
+      heap_.push_back({when, &timer});
+      sift_up(last());
+    }
+    next_update();
+  }
+  void next_update() { next_ = heap_.size() > 1 ? heap_[1].deadline : kNever; }
+
+  std::uint32_t last() const { return static_cast<std::uint32_t>(heap_.size() - 1) & kPositions; }
   void place(const Armed& armed, std::uint32_t position) {
-    heap_[position - 1] = armed;
+    heap_[position] = armed;
     armed.timer->position = position & kPositions;
   }
   void sift_up(std::uint32_t position) {
-    const Armed armed = heap_[position - 1];
-    while (position > 1 && heap_[position / 2 - 1].deadline > armed.deadline) {
-      place(heap_[position / 2 - 1], position);
+    const Armed armed = heap_[position];
+    while (position > 1 && heap_[position / 2].deadline > armed.deadline) {
+      place(heap_[position / 2], position);
       position /= 2;
     }
     place(armed, position);
   }
   void sift_down(std::uint32_t position) {
-    const Armed armed = heap_[position - 1];
+    const Armed armed = heap_[position];
     const std::uint32_t size = last();
     for (;;) {
       std::uint32_t child = position * 2;
       if (child > size) break;
-      if (child < size && heap_[child].deadline < heap_[child - 1].deadline) child++;
-      if (heap_[child - 1].deadline >= armed.deadline) break;
-      place(heap_[child - 1], position);
+      if (child < size && heap_[child + 1].deadline < heap_[child].deadline) child++;
+      if (heap_[child].deadline >= armed.deadline) break;
+      place(heap_[child], position);
       position = child;
     }
     place(armed, position);
   }
 
-  std::vector<Armed> heap_;
+  // The first entry is that of every timer that is not armed, so the hot path asks for a deadline without a
+  // branch.
+  std::vector<Armed> heap_{{kNever, nullptr}};
+  TimeNs next_ = kNever;  // the earliest deadline
 };
 
 }  // namespace omx::protocol
