@@ -36,7 +36,11 @@ class PeerTable {
     if (size_ == chunks_.size() * kChunk) {
       auto chunk = std::unique_ptr<Peer[]>(new (std::nothrow) Peer[kChunk]);
       if (!chunk) return nullptr;
-      chunks_.push_back(std::move(chunk));
+      try {
+        chunks_.push_back(std::move(chunk));
+      } catch (const std::bad_alloc&) {
+        return nullptr;
+      }
     }
     return (*this)[size_++];
   }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/state/peers.h"
 
+#include <new>
+#include <vector>
+
 #include "protocol/direct.h"
 #include "protocol/state/generations.h"
 #include "protocol/state/peer.h"
@@ -22,11 +25,14 @@ void hash_add(State& s, Peer& p) {
   head = &p;
 }
 
-// A table that grows in small steps has few empty places.
+// A table that grows in small steps has few empty places. Without memory for another one the chains get
+// longer.
 void hash_grow(State& s) {
-  const std::size_t size = s.peers.chains.size() * 3 / 2;
-  s.peers.chains = {};
-  s.peers.chains.resize(size);
+  try {
+    s.peers.chains = std::vector<Peer*>(s.peers.chains.size() * 3 / 2, nullptr);
+  } catch (const std::bad_alloc&) {
+    return hash_add(s, *s.peers.by_index[s.peers.by_index.size() - 1]);
+  }
   for (Peer* p : s.peers.by_index) hash_add(s, *p);
 }
 
