@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_memory: measures the memory of an idle peer. Peers with many MAC addresses send connect requests to an
-// endpoint and nothing else.
+// omx_memory: measures the memory of an idle peer. Peers with many MAC addresses, each with a bulk path, send
+// connect requests to an endpoint and nothing else.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -46,6 +46,16 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
+omx::wire::BulkAddress bulk_address(std::uint32_t host) {
+  omx::wire::BulkAddress a;
+  a.ip[10] = a.ip[11] = 0xFF;
+  a.ip[12] = 10;
+  for (unsigned i = 0; i < 3; i++) a.ip[13 + i] = static_cast<std::uint8_t>(host >> (16 - 8 * i));
+  a.port = 4000;
+  a.frame = 1472;
+  return a;
+}
+
 void connect_from(omx::protocol::Endpoint& endpoint, NicId nic, bool extended, omx::protocol::TimeNs now) {
   omx::wire::Head head;
   head.dst = kOurNic;
@@ -58,6 +68,8 @@ void connect_from(omx::protocol::Endpoint& endpoint, NicId nic, bool extended, o
   request.ext.max_frame = 1514;
   request.ext.pull_frames = 32;
   request.ext.eager_frames = 256;
+  request.ext.features = omx::wire::kFeatureBulk;
+  request.ext.bulk_address = bulk_address(static_cast<std::uint32_t>(nic));
   std::byte bytes[omx::wire::kHeaderCapacity] = {};
   const std::size_t length = std::max(omx::wire::encode_connect(bytes, head, request), omx::wire::kMinFrame);
   endpoint.on_frame(now, {bytes, length});
@@ -78,6 +90,8 @@ int main(int argc, char** argv) {
   omx::protocol::Config config;
   config.nic = kOurNic;
   config.session = 1;
+  config.bulk.address = bulk_address(0xFFFFFF);
+  config.bulk.network_bits = 104;
   NullSink sink;
   omx::protocol::Counters counters;
   omx::protocol::Endpoint endpoint(config, sink, counters);

@@ -47,8 +47,8 @@ class UdpGsoBatchTest : public BulkTest {
     // its own.
     to_a->bulk.address = by_udp(1).bulk.address;
     to_b->bulk.address = by_udp(2).bulk.address;
-    (*a)->state().bulk.owners[{to_b->bulk.address.ip, to_b->bulk.address.port}] = to_b;
-    (*b)->state().bulk.owners[{to_a->bulk.address.ip, to_a->bulk.address.port}] = to_a;
+    ASSERT_TRUE((*a)->state().bulk.owners.add(*to_b));
+    ASSERT_TRUE((*b)->state().bulk.owners.add(*to_a));
   }
 };
 

@@ -34,9 +34,9 @@ std::uint32_t EndpointFacts::peer_count() const {
 EndpointFacts::Memory EndpointFacts::memory() const {
   const State& s = *state_;
   const EngineMemory& m = s.memory;
-  return {s.peers.by_index.bytes() + s.peers.chains.capacity() * sizeof(Peer*) + m.partials.bytes() +
-              m.peer_pulls.bytes() + m.reorder_buffers.bytes() + m.eager_windows.bytes() +
-              m.bulk_distrusts.bytes(),
+  return {s.peers.by_index.bytes() + s.peers.chains.capacity() * sizeof(std::uint32_t) +
+              s.bulk.owners.bytes() + m.partials.bytes() + m.peer_pulls.bytes() + m.reorder_buffers.bytes() +
+              m.eager_windows.bytes() + m.bulk_distrusts.bytes(),
           s.memory.requests.bytes() + s.memory.unexpected_slab.bytes() + s.memory.segment_lists.in_use() +
               s.timers.bytes(),
           s.memory.buffers.in_use() + s.memory.send_buffers.in_use(), sizeof(Peer)};

@@ -8,7 +8,6 @@
 #include "protocol/state/bulk_trust.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "protocol/counters.h"
@@ -79,29 +78,23 @@ Peer* bulk_agree(State& s, Peer& p, const wire::ConnectExt& ext) {
   if (!bulk.present()) return nullptr;
   // Two endpoints cannot have the same address at a time. A peer that claims the address of a connected one
   // is wrong, or lies, or comes after one that is gone.
-  try {
-    const auto [owner, added] = s.bulk.owners.try_emplace({bulk.ip, bulk.port}, &p);
-    if (!added && owner->second->connected()) return owner->second;
-    if (!added) {
-      bulk_forget(s, *owner->second);
-      s.bulk.owners.insert_or_assign({bulk.ip, bulk.port}, &p);
-    }
-    p.bulk.address = bulk;
-  } catch (const std::bad_alloc&) {  // the peer stays without a bulk path
+  if (Peer* const owner = s.bulk.owners.find(bulk)) {
+    if (owner->connected()) return owner;
+    bulk_forget(s, *owner);
   }
+  p.bulk.address = bulk;
+  if (!s.bulk.owners.add(p)) p.bulk.address = {};  // without memory there is no bulk path
   return nullptr;
 }
 
 wire::FrameSender bulk_owner(const State& s, const wire::BulkAddress& from) {
-  const auto owner = s.bulk.owners.find({from.ip, from.port});
-  if (owner == s.bulk.owners.end()) return {};
-  const Peer& p = *owner->second;
-  return {p.nic, p.endpoint, (p.agreed.features & wire::kFeatureSource) != 0};
+  const Peer* const p = s.bulk.owners.find(from);
+  if (!p) return {};
+  return {p->nic, p->endpoint, (p->agreed.features & wire::kFeatureSource) != 0};
 }
 
 void bulk_forget(State& s, Peer& p) {
-  const auto owner = s.bulk.owners.find({p.bulk.address.ip, p.bulk.address.port});
-  if (owner != s.bulk.owners.end() && owner->second == &p) s.bulk.owners.erase(owner);
+  if (p.bulk.address.present()) s.bulk.owners.remove(p);
   p.bulk.address = {};
   p.bulk.in = p.bulk.out = p.bulk.batches_fail = false;
   if (p.bulk.distrust) s.memory.bulk_distrusts.destroy(std::exchange(p.bulk.distrust, nullptr));

@@ -1,33 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bulk paths: the peer that owns an address, and how far a path is trusted.
+// Bulk paths: how far one is trusted, and what was announced for it.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <unordered_map>
 
 #include "protocol/state/seqnum.h"
 #include "protocol/types.h"
 
 namespace omx::protocol {
-
-struct BulkKey {
-  std::array<std::uint8_t, 16> ip{};
-  std::uint16_t port = 0;
-  bool operator==(const BulkKey&) const = default;
-};
-
-struct BulkKeyHash {
-  std::size_t operator()(const BulkKey& key) const {
-    std::uint64_t halves[2];
-    std::memcpy(halves, key.ip.data(), sizeof halves);
-    return static_cast<std::size_t>((halves[0] ^ halves[1] ^ key.port) * 0x9E3779B97F4A7C15ULL);
-  }
-};
-
-using BulkOwners = std::unordered_map<BulkKey, Peer*, BulkKeyHash>;
 
 // Trust in one direction of a bulk path that failed, or in GSO frames.
 struct BulkTrust {

@@ -20,16 +20,16 @@ std::size_t hash_of(const State& s, NicId nic, std::uint8_t endpoint) {
 }
 
 void hash_add(State& s, Peer& p) {
-  Peer*& head = s.peers.chains[hash_of(s, p.nic, p.endpoint)];
-  p.hash_next = head;
-  head = &p;
+  std::uint32_t& first = s.peers.chains[hash_of(s, p.nic, p.endpoint)];
+  p.hash_next = first ? s.peers.by_index[first - 1] : nullptr;
+  first = p.index + 1;
 }
 
 // A table that grows in small steps has few empty places. Without memory for another one the chains get
 // longer.
 void hash_grow(State& s) {
   try {
-    s.peers.chains = std::vector<Peer*>(s.peers.chains.size() * 3 / 2, nullptr);
+    s.peers.chains = std::vector<std::uint32_t>(s.peers.chains.size() * 3 / 2);
   } catch (const std::bad_alloc&) {
     return hash_add(s, *s.peers.by_index[s.peers.by_index.size() - 1]);
   }
@@ -41,7 +41,8 @@ void hash_grow(State& s) {
 Peer* peer_find(State& s, NicId nic, std::uint8_t endpoint) {
   Peer* p = s.peers.last_found;
   if (p && p->nic == nic && p->endpoint == endpoint) return p;
-  for (p = s.peers.chains[hash_of(s, nic, endpoint)]; p; p = p->hash_next) {
+  const std::uint32_t first = s.peers.chains[hash_of(s, nic, endpoint)];
+  for (p = first ? s.peers.by_index[first - 1] : nullptr; p; p = p->hash_next) {
     if (p->nic == nic && p->endpoint == endpoint) {
       s.peers.last_found = p;
       return p;

@@ -9,6 +9,7 @@ State::State(const Config& c, wire::FrameSink& frame_sink, Counters& endpoint_co
       counters(endpoint_counters),
       default_timeout(c.reliability.peer_timeout),
       memory(c),
-      regions(c.regions_most) {}
+      regions(c.regions_most),
+      bulk(peers.by_index) {}
 
 }  // namespace omx::protocol

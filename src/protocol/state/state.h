@@ -15,6 +15,7 @@
 #include "base/slab.h"
 #include "protocol/config.h"
 #include "protocol/counters.h"
+#include "protocol/state/bulk_owners.h"
 #include "protocol/state/bulk_types.h"
 #include "protocol/state/coalescing.h"
 #include "protocol/state/eager_window.h"
@@ -62,8 +63,9 @@ struct EngineMemory {
 };
 
 struct EnginePeers {
-  PeerTable by_index;                                           // [0] is this endpoint itself
-  std::vector<Peer*> chains = std::vector<Peer*>(64, nullptr);  // chains by (nic, endpoint)
+  PeerTable by_index;  // [0] is this endpoint itself
+  // The first peers of the chains by (nic, endpoint): 1 + their index; 0: none.
+  std::vector<std::uint32_t> chains = std::vector<std::uint32_t>(64);
   Peer* last_found = nullptr;
   Peer* myself = nullptr;
   Peer* silent = nullptr;  // peer whose last connect had no answer
@@ -115,6 +117,8 @@ struct EngineRails {
 
 // Bulk paths.
 struct EngineBulk {
+  explicit EngineBulk(const PeerTable& peers) : owners(peers) {}
+
   BulkOwners owners;
   BulkAwaited awaited;     // announced data that may come by the bulk path
   TimeNs unannounced = 0;  // when the last medium message came before its announcement
