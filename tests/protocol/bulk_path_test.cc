@@ -401,6 +401,23 @@ TEST_F(BulkTest, fails__a_pull_does_not_make_the_sender_trust_again) {
   EXPECT_FALSE(to_b->bulk.out);
 }
 
+TEST_F(BulkTest, fails__forgotten_with_the_conversation) {
+  open_bulk_paths();
+  make_known();
+  const auto& distrusts = (*a)->state().memory.bulk_distrusts;
+  EXPECT_EQ(distrusts.live(), 0U);
+  for (int conversation = 0; conversation < 3; conversation++) {
+    network.faults.no_bulk = true;
+    for (int i = 0; i < 8; i++) exchange(*a, to_b, *b, 20000);
+    EXPECT_EQ(distrusts.live(), 1U);
+    network.faults.no_bulk = false;
+    (*a)->disconnect(network.now, to_b);
+    EXPECT_EQ(distrusts.live(), 0U);
+    to_b = connect(network, *a, *b);
+    make_known();
+  }
+}
+
 // Losses in one direction say nothing about the other.
 TEST_F(BulkTest, fails__one_direction_leaves_the_other) {
   open_bulk_paths();

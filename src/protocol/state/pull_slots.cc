@@ -85,8 +85,10 @@ void pull_free(State& s, Pull& pull) {
   s.timers.cancel(pull.timer);
   pull.request->rx.pull = nullptr;
   if (!pull_waiting(pull)) pull_slot_release(s, pull);
-  if (PeerPulls*& pulls = pull.peer->rx.pulls; --pulls->count == 0)
+  if (PeerPulls*& pulls = pull.peer->rx.pulls; --pulls->count == 0) {
+    assert(pulls->wanting.empty() && !pulls->turn.linked());
     s.memory.peer_pulls.destroy(std::exchange(pulls, nullptr));
+  }
   s.memory.pulls.destroy(&pull);
 }
 

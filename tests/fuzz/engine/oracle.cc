@@ -86,6 +86,28 @@ void check_rails(protocol::State& s) {
     REQUIRE(p->rails && p->rails->peer.place(key >> 8) != protocol::kRailsMost);
 }
 
+// Each part that only some peers have belongs to exactly one peer.
+void check_parts(protocol::State& s) {
+  std::size_t partials = 0, pulling = 0, pulls = 0, distrusts = 0, waiting = 0;
+  for (Peer* p : s.peers.by_index) {
+    partials += p->rx.partial != nullptr;
+    pulling += p->rx.pulls != nullptr;
+    if (p->rx.pulls) REQUIRE(p->rx.pulls->count > 0 && p->rx.pulls->running <= p->rx.pulls->count);
+    pulls += p->rx.pulls ? p->rx.pulls->count : 0;
+    distrusts += p->bulk.distrust != nullptr;
+    waiting += p->tx.region_blocked;
+  }
+  REQUIRE(s.memory.partials.live() == partials);
+  REQUIRE(s.memory.peer_pulls.live() == pulling);
+  REQUIRE(s.memory.pulls.live() == pulls);
+  REQUIRE(s.memory.bulk_distrusts.live() == distrusts);
+  for (const Peer* p = s.region_waiters.front(); p; p = p->region_next) {
+    REQUIRE(p->tx.region_blocked);
+    waiting--;
+  }
+  REQUIRE(waiting == 0);
+}
+
 }  // namespace
 
 void check_bounds(Scene& scene) {
@@ -99,13 +121,12 @@ void check_bounds(Scene& scene) {
   REQUIRE(s.memory.send_buffers.in_use() <= s.config.send_buffer_bytes);
   REQUIRE(s.peers.by_index.size() <= s.config.max_peers);
   REQUIRE(s.memory.reorder_buffers.live() <= s.peers.by_index.size());
-  REQUIRE(s.memory.partials.live() <= s.peers.by_index.size());
   REQUIRE(s.memory.pulls.live() <= s.memory.requests.live());
-  REQUIRE(s.memory.peer_pulls.live() <= s.memory.pulls.live());
   REQUIRE(s.completion.buffered_sends <= s.config.buffered_sends_max + s.memory.requests.live());
   REQUIRE(s.regions.used() <= s.memory.requests.live());
   REQUIRE(s.room.envelopes * sizeof(protocol::Unexpected) <= s.config.envelope_bytes);
   REQUIRE(s.room.parked_bytes <= s.memory.send_buffers.in_use());
+  check_parts(s);
   check_schedule(s);
   check_rails(s);
 }
