@@ -63,6 +63,42 @@ TEST_F(PullPacingTest, path_without_losses__the_window_grows_again) {
   EXPECT_TRUE(exchange_until([this] { return window() > 8 * kUnit; }));
 }
 
+// Short synchronous messages are pulled without a turn. If each of them put off the next turn, long ones
+// would wait for as long as short ones come.
+TEST_F(PullPacingTest, short_messages__do_not_put_off_long_ones) {
+  open_jumbo();
+  Host& c = network.add((*a)->config());
+  Peer* const c_to_b = connect(network, c, *b);
+  ASSERT_NE(c_to_b, nullptr);
+  network.run_for(kSecond);
+  PullSchedule& schedule = (*b)->state().pulling;
+  ASSERT_GT(schedule.rtt, 0U);
+  schedule.alone = schedule.shared = CongestionWindow(kUnit / 8);  // as after heavy losses
+  Request* long_one = receive(*b, room(300'000), 7);
+  (void)send(c, c_to_b, message(300'000), 7);
+  for (int i = 0; i < 1000 && !(*b)->done(long_one); i++) {
+    Request* r = receive(*b, room(100), 8);
+    Request* s = send(*a, to_b, message(100), 8, true);
+    ASSERT_EQ(wait(*b, r).status, Status::success);
+    ASSERT_EQ(wait(*a, s).status, Status::success);
+  }
+  EXPECT_TRUE((*b)->done(long_one));
+}
+
+// A sleeper asks by few requests, so that few answers wake it. They are not bounded by the window.
+TEST_F(PullPacingTest, sleeper__asks_ahead_without_a_pause) {
+  open_jumbo();
+  PullSchedule& schedule = (*b)->state().pulling;
+  schedule.alone = CongestionWindow(kUnit / 8);  // as after heavy losses, long ago
+  (*b)->set_sleeping(network.now, true);
+  exchange(*a, to_b, *b, 1 << 20);
+  EXPECT_EQ(schedule.paced_until, 0U);
+  (*b)->set_sleeping(network.now, false);
+  schedule.alone = CongestionWindow(kUnit / 8);
+  exchange(*a, to_b, *b, 1 << 20, 78);
+  EXPECT_GT(schedule.paced_until, 0U);
+}
+
 TEST_F(PullPacingTest, few_losses__two_frames_are_always_in_flight) {
   open_jumbo();
   lose(1, 20);

@@ -88,7 +88,6 @@ void turn_update(State& s, PeerPulls& pulls) {
 
 void ask(State& s, Pull& pull, std::uint32_t frames, std::uint8_t rail) {
   pull_charge(s, pull, frames, rail);
-  pull_paced(s, pull, frames * pull.unit, rail);
   pull_ask(s, pull, frames, rail);
 }
 
@@ -201,7 +200,9 @@ void pulls_ask(State& s) {
       pulls = schedule.turns.next(*pulls);  // there may be room on another board
       continue;
     }
-    ask(s, pull, frames_of_turn(s, pull, *rail), *rail);
+    const std::uint32_t frames = frames_of_turn(s, pull, *rail);
+    pull_paced(s, pull, frames * pull.unit, *rail);
+    ask(s, pull, frames, *rail);
     if (!wants(pull)) pull.wanting.unlink();
     turn_update(s, *pulls);
     pulls = schedule.turns.front();

@@ -215,8 +215,8 @@ TimeNs pull_share_kept_least(const State& s) {
 void pull_paced(State& s, const Pull& pull, std::uint32_t bytes, unsigned rail) {
   PullPort& port = s.pulling.port(rail);
   const std::uint32_t window = s.pulling.window(rail).bytes();
-  // A bound that the user has set says nothing of the path.
-  if (window >= pull.unit || s.config.pull_window_bytes < pull.unit) return;
+  // A bound that the user has set says nothing of the path. A sleeper asks for more than the window.
+  if (window >= pull.unit || s.config.pull_window_bytes < pull.unit || asks_ahead(s, port)) return;
   port.paced_until = s.now + port.rtt * bytes / std::max(window, pull.unit / kLeastPart);
 }
 

@@ -31,7 +31,7 @@ bool pull_striped(const Pull& pull);
 // that saves us from waking up for the rest. Early data wait in front of the sender's own link.
 std::uint32_t pull_allowed(State& s, unsigned rail = 0);
 std::uint32_t pull_bulk_allowed(State& s);
-// Notes that bytes are asked for. If the window is smaller than a frame, the next request waits for as many
+// Notes that a turn asks for bytes. If the window is smaller than a frame, the next request waits for as many
 // round trips as there are windows in them.
 void pull_paced(State& s, const Pull& pull, std::uint32_t bytes, unsigned rail);
 // Returns when pulls that wait for the window or for their time are to be looked at again.
