@@ -103,6 +103,16 @@ TEST_F(MarksTest, deaf_peer__nobody_may_mark_what_is_sent_to_it) {
   EXPECT_EQ(to_b->tx.eager, nullptr);
 }
 
+TEST_F(MarksTest, deaf_receiver__does_not_ask_for_less) {
+  open_jumbo(false);
+  exchange(*a, to_b, *b, 1 << 20);
+  const std::uint32_t before = (*b)->state().pulling.window().bytes();
+  mark_all(wire::PacketType::pull_reply);
+  exchange(*a, to_b, *b, 1 << 20, 78);
+  EXPECT_GE((*b)->state().pulling.window().bytes(), before);
+  EXPECT_EQ(b->counters[Counter::recv_marked], 0U);
+}
+
 TEST_F(MarksTest, legacy_peer__nobody_may_mark_what_is_sent_to_it) {
   Config legacy;
   legacy.extension = false;

@@ -41,7 +41,7 @@ void EndpointDriving::on_frame(TimeNs now, wire::Frame frame) {
 }
 
 void EndpointDriving::frames_marked(bool marked) {
-  state_->marked = marked;
+  state_->marked = marked && state_->config.reliability.marks;
 }
 
 void EndpointDriving::on_frame_by(TimeNs now, unsigned rail, wire::Frame frame) {

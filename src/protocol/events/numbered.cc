@@ -106,9 +106,9 @@ void bulk_note(State& s, Peer& p, const Numbered& n) {
   if (n.fragment + 1 == n.fragments && medium_whole(s, p, n.unit, n.fragments)) bulk_came_unannounced(s, p);
 }
 
-// Tells the sender that a queue on the path grows (docs/reference/wire.md 9).
+// Tells the sender that a queue on the path grows (docs/reference/wire.md 20).
 void mark_note(State& s, Peer& p) {
-  if (!(p.agreed.features & wire::kFeatureMarks) || !s.config.reliability.marks) return;
+  if (!(p.agreed.features & wire::kFeatureMarks)) return;
   s.count(Counter::recv_marked)++;
   p.counting.marks_untold = true;
   ack_immediately(s, p);
