@@ -97,6 +97,15 @@ TEST_F(CongestionWindowTest, lost__the_window_keeps_its_floor_and_a_smaller_path
   EXPECT_EQ(window.bytes(), kPath.most);
 }
 
+// Heavy losses had a lower floor, and are over.
+TEST_F(CongestionWindowTest, lost__no_loss_and_no_mark_makes_the_window_larger) {
+  window = CongestionWindow(kUnit / 8);
+  window.lost(kPath, 1, 2);
+  EXPECT_EQ(window.bytes(), kUnit / 8);
+  window.marked(kPath, 3, 4);
+  EXPECT_EQ(window.bytes(), kUnit / 8);
+}
+
 TEST_F(CongestionWindowTest, lost__ends_a_test_and_counts_from_the_window_before_it) {
   for (int i = 0; i < 30; i++) round(150'000);
   ASSERT_TRUE(window.contended());

@@ -112,7 +112,9 @@ void CongestionWindow::lost(const Path& path, std::uint64_t position, std::uint6
     bytes_ = before_;
   }
   std::uint32_t& window = before_test ? before_ : bytes_;
-  window = std::min(std::max(window - window / (heavy ? 2 : 4), path.floor), std::max(path.most, path.floor));
+  // Heavy losses have a lower floor. A window below this one stays as it is.
+  const std::uint32_t least = std::min(window, path.floor);
+  window = std::min(std::max(window - window / (heavy ? 2 : 4), least), std::max(path.most, path.floor));
   // Where the queue was never seen empty, delays alone do not tell that others fill it.
   if (mode_ == Mode::alone && last_ > 0) test_begin(last_, next);
 }
