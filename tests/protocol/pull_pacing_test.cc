@@ -99,6 +99,31 @@ TEST_F(PullPacingTest, sleeper__asks_ahead_without_a_pause) {
   EXPECT_GT(schedule.paced_until, 0U);
 }
 
+// Each board is paced by itself, also where one message comes by several.
+TEST_F(PullPacingTest, striped_pull__a_board_waits_for_its_time) {
+  Config config;
+  config.mtu = 9000;
+  a = &network.add(config, 2);
+  b = &network.add(config, 2);
+  to_b = connect(network, *a, *b);
+  ASSERT_NE(to_b, nullptr);
+  to_b->bulk.alone = true;
+  for (std::uint64_t i = 0; i < 8; i++) exchange(*a, to_b, *b, 2 << 20, i);
+  std::uint64_t by_second = 0, too_soon = 0;
+  PullPort& second = (*b)->state().pulling.port(1);
+  network.faults.drop = [&](const Bytes& f) {
+    if (type_of(f) != wire::PacketType::pull || mac_load(f.data() + 6) != Network::nic_of(1, 1)) return false;
+    by_second++;
+    too_soon += network.now < second.paced_until;
+    return false;
+  };
+  exchange(*a, to_b, *b, 4 << 20, 20);
+  ASSERT_GT(by_second, 0U) << "both boards are in use";
+  second.paced_until = network.now + 50 * kMillisecond;
+  exchange(*a, to_b, *b, 4 << 20, 21);
+  EXPECT_EQ(too_soon, 0U);
+}
+
 TEST_F(PullPacingTest, few_losses__two_frames_are_always_in_flight) {
   open_jumbo();
   lose(1, 20);

@@ -116,7 +116,8 @@ std::optional<std::uint8_t> rail_choose(State& s, Pull& pull) {
     const std::uint64_t bytes = std::uint64_t{frames_of_turn(s, pull, i)} * pull.unit;
     const Candidate it{i, pull_time_of(port, rates[i], bytes)};
     if (it.time < best.time) best = it;
-    const bool room = port.in_flight == 0 || port.in_flight + bytes <= pull_allowed(s, i);
+    const bool room =
+        s.now >= port.paced_until && (port.in_flight == 0 || port.in_flight + bytes <= pull_allowed(s, i));
     if (room && it.time < free.time) free = it;
   }
   if (free.rail == kRailsMost) return std::nullopt;
@@ -195,7 +196,7 @@ void pulls_ask(State& s) {
     Pull& pull = *pulls->wanting.front();
     const auto rail = rail_of_turn(s, pull);
     if (!rail) {
-      s.timers.arm_by(schedule.timer, pull_next_look(s, home_of(pull)));
+      s.timers.arm_by(schedule.timer, pull_next_look(s));
       if (!rails_used(s)) return;
       pulls = schedule.turns.next(*pulls);  // there may be room on another board
       continue;

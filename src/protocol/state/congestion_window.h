@@ -51,7 +51,8 @@ class CongestionWindow {
   // `heavy`: much of what was sent is lost, so the window is halved.
   void lost(const Path& path, std::uint64_t position, std::uint64_t next, bool heavy = false);
   // Shrinks as lost() does, because a queue marked bytes that were requested at `position` (ECN). Marks
-  // make no lone sender's window smaller than `Path::held` frames.
+  // make no lone sender's window smaller than `Path::held` frames, but the test that a mark begins may, for a
+  // moment.
   void marked(const Path& path, std::uint64_t position, std::uint64_t next);
   // Returns up to which delay the queue of a path is empty.
   static TimeNs delay_short(TimeNs least) { return least + least / 2 + 10'000; }

@@ -143,7 +143,7 @@ void eager_acked(State& s, Peer& p, const Request& r, bool measures) {
   EagerWindow* const w = p.tx.eager;
   assert(w);
   const std::uint32_t before = w->in_flight;
-  w->acked = r.position;
+  w->acked = std::max(w->acked, r.position);
   w->in_flight -= r.charged;
   for (unsigned i = 0; i < r.tx.frames; i++) w->loss.came();
   const TimeNs took = s.now - r.last_sent;

@@ -220,9 +220,11 @@ void pull_paced(State& s, const Pull& pull, std::uint32_t bytes, unsigned rail) 
   port.paced_until = s.now + port.rtt * bytes / std::max(window, pull.unit / kLeastPart);
 }
 
-TimeNs pull_next_look(const State& s, unsigned rail) {
-  const TimeNs paced = s.pulling.port(rail).paced_until, kept = s.now + pull_share_kept_least(s);
-  return s.now < paced ? std::min(paced, kept) : kept;
+TimeNs pull_next_look(const State& s) {
+  TimeNs next = s.now + pull_share_kept_least(s);
+  for (unsigned rail = 0; rail < std::max<unsigned>(s.config.rails.count, 1); rail++)
+    if (const TimeNs paced = s.pulling.port(rail).paced_until; s.now < paced) next = std::min(next, paced);
+  return next;
 }
 
 namespace {

@@ -35,7 +35,7 @@ std::uint32_t pull_bulk_allowed(State& s);
 // round trips as there are windows in them.
 void pull_paced(State& s, const Pull& pull, std::uint32_t bytes, unsigned rail);
 // Returns when pulls that wait for the window or for their time are to be looked at again.
-TimeNs pull_next_look(const State& s, unsigned rail);
+TimeNs pull_next_look(const State& s);
 // Returns how many blocks a pull may have in flight; there are more on a long path.
 std::uint32_t pull_blocks(const State& s);
 void pulls_init(State& s);
