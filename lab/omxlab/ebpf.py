@@ -10,6 +10,12 @@ from .errors import LabError, unable
 LAB = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
+def is_real_root():
+    """Returns whether this process is root of the machine, not only of a user namespace."""
+    with open("/proc/self/uid_map", encoding="ascii") as uid_map:
+        return uid_map.read().split() == ["0", "0", "4294967295"] and os.geteuid() == 0
+
+
 def need_programs(what):
     for program, package in (("tc", "iproute2"), ("clang", "clang")):
         if shutil.which(program) is None:

@@ -89,9 +89,7 @@ def ask_inside(lab, host, network, action):
 
 
 def need_root(lab):
-    with open("/proc/self/uid_map", encoding="ascii") as uid_map:
-        real_root = uid_map.read().split() == ["0", "0", "4294967295"] and os.geteuid() == 0
-    if not (real_root and kernel.same_namespace(lab.pid, "user")):
+    if not (ebpf.is_real_root() and kernel.same_namespace(lab.pid, "user")):
         raise unable("faults need an eBPF program, which only real root may load: "
                      "start the lab as root, or use cut --carrier")
     ebpf.need_programs("faults")

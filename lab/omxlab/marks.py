@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Lets ports of the lab's switch mark packets that find a long queue (mark.bpf.c)."""
-import os
-
 from . import ebpf, wire
 from .errors import unable
 
@@ -10,8 +8,8 @@ PREFERENCE = "30"  # behind the faults, which the frame meets on its way to the 
 
 
 def need_root():
-    if os.geteuid() != 0:
-        raise unable(f"{WHAT} need an eBPF program, which only root may load: start the lab as root, or leave --port-mark out")
+    if not ebpf.is_real_root():
+        raise unable(f"{WHAT} need an eBPF program, which only real root may load: start the lab as root, or leave --port-mark out")
     ebpf.need_programs(WHAT)
 
 
