@@ -2,7 +2,7 @@
 -- Shows CONNECT and its extension block (docs/reference/wire.md 5).
 return function(f, Peers, crc32c)
   local features = { "mark", "checksum", "header_ext", "sack", "probe", "pack", "bulk", "tail", "unscheduled", "share", "rails", "ahead", "park",
-    "source" }
+    "source", "gso_frame", "marks" }
   local kMagic = 0x4f4d5845
   local bxor = (bit32 or bit).bxor
 

@@ -121,7 +121,7 @@ return function(proto)
   f.ext_version = ProtoField.uint8("omx.ext.version", "Version", dec)
   f.ext_size = ProtoField.uint8("omx.ext.size", "Size of the block", dec)
   f.ext_features = ProtoField.uint16("omx.ext.features", "Features", hex)
-  for bit, name in pairs({ [0] = "mark", "checksum", "header_ext", "sack", "probe", "pack", "bulk", "tail", "unscheduled", "share", "rails", "ahead", "park", "source" }) do
+  for bit, name in pairs({ [0] = "mark", "checksum", "header_ext", "sack", "probe", "pack", "bulk", "tail", "unscheduled", "share", "rails", "ahead", "park", "source", "gso_frame", "marks" }) do
     f["feature_" .. name] = ProtoField.bool("omx.ext.features." .. name, name, 16, nil, 2 ^ bit)
   end
   f.ext_max_frame = ProtoField.uint32("omx.ext.max_frame", "Largest frame it can receive", dec)

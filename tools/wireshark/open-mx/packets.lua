@@ -30,6 +30,8 @@ return function(f, types, Peers)
       if name == "gap" and p.type == 64 then name = "rail" end
       if name == "gap" and p.type == 35 then name = "park" end
       if name == "quiet" and (p.type == 40 or p.type == 43) then name = "page" end
+      if name == "quiet" and p.type == 35 then name = "marked" end
+      if name == "announce" and p.type >= 37 and p.type <= 40 then name = "ask for the acknowledgement" end
       if bit_of(p.flags, 2 ^ (i - 1)) then names[#names + 1] = name end
     end
     if #names > 0 then
