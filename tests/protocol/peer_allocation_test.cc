@@ -49,7 +49,10 @@ TEST_P(PeerAllocation, no_failure_loses_a_peer) {
     ASSERT_EQ(s.peers.by_index[index], p);
     ASSERT_EQ(peer_find(s, nic, 0), p);
   }
-  EXPECT_GT(refused, 0U) << "for want of a chunk";
+  // A sanitizer has its own `new` for the chunks themselves, but not for the table of them.
+  if (GetParam() == 0) {
+    EXPECT_GT(refused, 0U) << "for want of a chunk";
+  }
   EXPECT_GT(failures, refused) << "the hash table did not grow, and the peer was added";
   for (NicId nic = 2; nic < 2 + kPeers; nic++) {
     const Peer* const p = peer_find(s, nic, 0);
