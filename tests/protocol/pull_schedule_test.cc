@@ -97,6 +97,15 @@ class PullMarksTest : public PullScheduleTest {
     };
   }
 
+  // Receives the messages one after the other.
+  void exchange_all() {
+    for (std::size_t i = 0; i < kMessages; i++) {
+      Request* r = receive(*receiver, room(kLength), i);
+      send_from(0, kLength, i);
+      EXPECT_EQ(wait(*receiver, r).status, Status::success);
+    }
+  }
+
   std::size_t marked = 0, replies = 0, marked_last = 0;
 };
 
@@ -108,11 +117,7 @@ TEST_F(PullMarksTest, not_quiet__the_end_of_every_block_is_marked) {
   open_senders(1, config);
   count_marks();
   (*receiver)->set_sleeping(network.now, true);
-  for (std::size_t i = 0; i < kMessages; i++) {
-    Request* r = receive(*receiver, room(kLength), i);
-    send_from(0, kLength, i);
-    EXPECT_EQ(wait(*receiver, r).status, Status::success);
-  }
+  exchange_all();
   EXPECT_EQ(marked_last, kMessages);
   EXPECT_GT(marked, 2 * kMessages);
   EXPECT_EQ(marked, (*receiver)->state().count(Counter::send_pull_request));
@@ -126,11 +131,7 @@ TEST_F(PullMarksTest, quiet__only_the_answers_that_matter_are_marked) {
   open_senders(1, config);
   count_marks();
   schedule().alone = CongestionWindow(2U << 20);
-  for (std::size_t i = 0; i < kMessages; i++) {
-    Request* r = receive(*receiver, room(kLength), i);
-    send_from(0, kLength, i);
-    EXPECT_EQ(wait(*receiver, r).status, Status::success);
-  }
+  exchange_all();
   EXPECT_EQ(marked_last, kMessages);
   EXPECT_GT(replies, 20 * kMessages);
   EXPECT_LE(marked, 2 * kMessages);
@@ -139,11 +140,7 @@ TEST_F(PullMarksTest, quiet__only_the_answers_that_matter_are_marked) {
   // meanwhile.
   (*receiver)->set_sleeping(network.now, true);
   marked = marked_last = 0;
-  for (std::size_t i = 0; i < kMessages; i++) {
-    Request* r = receive(*receiver, room(kLength), i);
-    send_from(0, kLength, i);
-    EXPECT_EQ(wait(*receiver, r).status, Status::success);
-  }
+  exchange_all();
   EXPECT_EQ(marked_last, kMessages);
   EXPECT_EQ(marked, 2 * kMessages);
 

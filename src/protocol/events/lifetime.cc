@@ -45,7 +45,7 @@ void engine_open(State& s) {
     for (std::uint32_t i = 0; i < (1U << c.context_bits); i++)
       s.completion.done_by_context.push_back(std::make_unique<List<Request, &Request::done_context>>());
   s.peers.myself = peer_create(s, c.nic, c.endpoint);
-  // An endpoint is never without itself. Who opens it reports the lack of memory.
+  // An endpoint is never without itself. The caller reports the lack of memory.
   if (!s.peers.myself) throw std::bad_alloc();
   s.peers.myself->self = true;
   s.peers.myself->session.true_session = s.peers.myself->session.back_session = c.session;
