@@ -100,10 +100,16 @@ Request* PairTest::post(Endpoint& endpoint, Bytes& buffer, std::uint64_t match_i
   return request.value_or(nullptr);
 }
 
+const Bytes& PairTest::keep(const Bytes& data) {
+  const std::lock_guard guard(kept_mutex_);
+  return kept_.emplace_back(data);
+}
+
 Request* PairTest::send(Endpoint& endpoint, const Address& to, const Bytes& data, std::uint64_t match_info,
                         bool forgotten) {
-  const protocol::Segment segment{const_cast<std::byte*>(data.data()),
-                                  static_cast<std::uint32_t>(data.size())};
+  const Bytes& sent = forgotten ? keep(data) : data;
+  const protocol::Segment segment{const_cast<std::byte*>(sent.data()),
+                                  static_cast<std::uint32_t>(sent.size())};
   protocol::SendOp op;
   op.segments = {&segment, 1};
   op.match_info = match_info;

@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <cstring>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -58,9 +60,18 @@ class PairTest : public link::CableTest {
   Status connect_status(Endpoint& from, NicId nic, std::uint8_t endpoint, std::uint32_t key = 0);
   static Request* post(Endpoint& endpoint, Bytes& buffer, std::uint64_t match_info,
                        std::uint64_t mask = ~std::uint64_t{0});
-  static Request* send(Endpoint& endpoint, const Address& to, const Bytes& data, std::uint64_t match_info,
-                       bool forgotten = false);
+  // Sends the caller's memory, or if forgotten a copy that lives longer than the endpoints: a forgotten
+  // message does not tell when it has left.
+  Request* send(Endpoint& endpoint, const Address& to, const Bytes& data, std::uint64_t match_info,
+                bool forgotten = false);
 
+ private:
+  const Bytes& keep(const Bytes& data);
+
+  std::mutex kept_mutex_;
+  std::deque<Bytes> kept_;
+
+ protected:
   bool opens_ = true;  // whether SetUp opens a_ and b_
   std::unique_ptr<Process> process_;
   std::unique_ptr<Process> other_;  // of b_, after open_apart()
