@@ -57,11 +57,16 @@ class Slab {
   [[gnu::noinline]] bool grow() {
     auto chunk = std::unique_ptr<Chunk>(new (std::nothrow) Chunk);
     if (!chunk) return false;
-    for (Cell& cell : chunk->cells) {
+    // First the place in the list: without it the chunk is freed, and none of its cells may be in use.
+    try {
+      chunks_.push_back(std::move(chunk));
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    for (Cell& cell : chunks_.back()->cells) {
       cell.next = free_;
       free_ = &cell;
     }
-    chunks_.push_back(std::move(chunk));
     return true;
   }
 
