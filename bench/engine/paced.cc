@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_paced: short messages at a given rate, sent at random times whatever the receiver does, and how late
+// omx_paced: short messages at a given rate, due at random times whatever the receiver does, and how late
 // they are received. Without a peer it is the receiver: it sleeps in mx_wait_any between messages, and prints
 // what that cost. Both ends must have one clock, so this is for hosts of a lab.
 #include <myriexpress.h>

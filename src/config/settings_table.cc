@@ -408,8 +408,8 @@ constexpr Tunable kTunables[] = {
         "OMX_PULL_WINDOW_BYTES", "", "bytes of all large messages that may be in flight at the same time"),
     row<Boolean<&Config::pull_quiet>>(
         "OMX_PULL_QUIET", "",
-        "0 = the end of every block of a large message may wake a sleeper, as the original marked it; "
-        "1 = only of those after which there is something to do"),
+        "0 = the end of every block of a large message may wake a sleeper, as by the original; "
+        "1 = only ends after which the receiver has something to do"),
     row<Number<&S::ring_frames, 16, 1 << 20>>("OMX_RING_FRAMES", "", "number of frames in the receive ring"),
     row<Bytes<&S::ring_bytes, 65536, kGiB>>("OMX_RING_BYTES", "", "upper limit of the receive ring's size"),
 

@@ -22,8 +22,9 @@ class Wakeup {
   virtual bool link_wakes() const { return false; }
 };
 
-// For a transport without such a socket, whose large messages go by the UDP bulk path. Every frame of the
-// transport wakes, flagged or not. The bulk path is left out, as one of those frames announces its data.
+// For a transport without such a socket, whose large messages go by the UDP bulk path. Where others listen
+// for flagged frames, every frame of this transport wakes, flagged or not, and counts as flagged. The bulk
+// path is left out, as one of those frames announces its data.
 class LinkWakeup final : public Wakeup {
  public:
   bool open() override { return true; }

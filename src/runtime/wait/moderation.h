@@ -33,8 +33,9 @@ class Moderation {
   Moderation(Strategy strategy, TimeNs period) : strategy_(strategy), period_(period) {}
 
   EventMask event_mask() const { return event_mask_; }
-  // Returns whether the strategy may leave out no more than a bulk path. That spares wake-ups but hardly any
-  // processor time, and costs latency (docs/explanation/waiting.md), so only a user chooses it.
+  // Returns whether the strategy leaves out a bulk path where every frame of the link wakes. That spares
+  // wake-ups but hardly any processor time, and costs latency (docs/explanation/waiting.md), so only a user
+  // chooses it.
   bool masks_bulk_alone() const { return strategy_ != Strategy::adaptive; }
   // Returns when the timer ends a sleep that begins now; kNever without a timer.
   TimeNs look_at(TimeNs now) const;
