@@ -57,6 +57,7 @@ struct CopySettings {
   std::uint32_t min_piece = 0;                            // OMX_COPY_MIN_PIECE; 0: as measured
   std::uint32_t min_waited = 1U << 20;                    // OMX_COPY_MIN_WAITED
   std::uint32_t warm = 0;                                 // OMX_COPY_WARM
+  std::uint32_t channels = 0;                             // OMX_COPY_CHANNELS; 0: automatic
 };
 
 struct Settings {

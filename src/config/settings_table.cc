@@ -6,6 +6,7 @@
 #include "base/affinity.h"
 #include "base/cpu_list.h"
 #include "base/log_file.h"
+#include "config/settings_copy.h"
 #include "config/settings_kinds.h"
 #include "config/settings_link.h"
 #include "config/verbose_prefix.h"
@@ -170,29 +171,6 @@ struct Progress {
   static std::string accepted() { return "off, auto or always"; }
 };
 
-struct CopyEngineChoice {
-  static bool parse(std::string_view text, S& s) {
-    const auto kind = copy::engine_parse(text == "off" ? "cpu" : text);
-    if (kind) s.copy.engine = *kind;
-    return kind.has_value();
-  }
-  static std::string print(const S& s) { return copy::engine_name(s.copy.engine); }
-  static std::string accepted() { return "auto (dsa where one works), cpu (or off), thread or dsa"; }
-};
-
-struct PlacementChoice {
-  static bool parse(std::string_view text, S& s) {
-    for (const Placement placement : {Placement::automatic, Placement::kernel, Placement::ring}) {
-      if (text != placement_name(placement)) continue;
-      s.placement = placement;
-      return true;
-    }
-    return false;
-  }
-  static std::string print(const S& s) { return placement_name(s.placement); }
-  static std::string accepted() { return "auto (the faster one, as tried or measured), kernel or ring"; }
-};
-
 struct ModerationChoice {
   static bool parse(std::string_view text, S& s) {
     const auto strategies = Strategies::parse(text);
@@ -204,17 +182,6 @@ struct ModerationChoice {
     return "frame, timer, message, stream or adaptive; for some endpoints apart, each once, like "
            "adaptive,0:message";
   }
-};
-
-// 0 stands for the measured size.
-struct CopyMinPiece : Bytes<&CopySettings::min_piece, 1, kGiB> {
-  static bool parse(std::string_view text, S& s) {
-    if (text != "auto") return Bytes::parse(text, s);
-    s.copy.min_piece = 0;
-    return true;
-  }
-  static std::string print(const S& s) { return s.copy.min_piece ? Bytes::print(s) : "auto"; }
-  static std::string accepted() { return "auto (as measured), or " + Bytes::accepted(); }
 };
 
 struct ProgressCpus : Text<&WaitSettings::progress_cpus> {
@@ -417,6 +384,8 @@ constexpr Tunable kTunables[] = {
     row<PlacementChoice>("OMX_PLACEMENT", "",
                          "what places arriving large messages: the kernel, or copies from the receive ring"),
     row<CopyEngineChoice>("OMX_COPY_ENGINE", "", "what copies large messages from the receive ring"),
+    row<CopyChannels>("OMX_COPY_CHANNELS", "",
+                      "helper threads or DSA queues of an endpoint; each message is copied by one of them"),
     row<Bytes<&CopySettings::min_message, 0, kGiB>>("OMX_COPY_MIN_MESSAGE", "",
                                                     "a copy engine copies messages of at least this size"),
     row<CopyMinPiece>("OMX_COPY_MIN_PIECE", "", "a copy engine copies pieces of at least this size"),

@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <string>
 
 #include "copy/dsa_engine.h"
 #include "copy/dsa_portals.h"
@@ -53,6 +56,15 @@ std::unique_ptr<Portal> portal_mapped(OwnFd& fd, bool shared) {
   if (!page.mapped()) return nullptr;
   if (shared) return std::make_unique<EnqcmdPortal>(std::move(fd), std::move(page));
   return std::make_unique<MovdirPortal>(std::move(fd), std::move(page));
+}
+
+// Moves the first queue of each device before any second one.
+void spread(std::vector<DsaQueue>& queues) {
+  std::map<std::string, int> seen;
+  std::map<std::string, int> turn;
+  for (const DsaQueue& queue : queues) turn[queue.name] = seen[queue.device]++;
+  std::stable_sort(queues.begin(), queues.end(),
+                   [&](const DsaQueue& a, const DsaQueue& b) { return turn[a.name] < turn[b.name]; });
 }
 
 }  // namespace
@@ -106,16 +118,25 @@ Result<OpenQueue> dsa_open(const DsaSystem& system, const DsaQueue& queue, TimeN
                   queue.path, open.portal->name(), std::strerror(error)));
 }
 
-Result<OpenQueue> dsa_open_best(const DsaSystem& system, int numa_node, DsaSurroundings& surroundings) {
+Result<std::vector<OpenQueue>> dsa_open_best(const DsaSystem& system, int numa_node, std::size_t most,
+                                             DsaSurroundings& surroundings) {
   DsaFindings findings = dsa_find(system, numa_node);
   int code = kNoDevice;
-  for (const DsaQueue& queue : findings.queues) {
+  std::vector<OpenQueue> all;
+  const auto try_open = [&](const DsaQueue& queue) {
     auto open = dsa_open(system, queue, kAnswerNs, surroundings);
-    if (open) return open;
+    if (open) return all.push_back(std::move(*open));
     code = open.error().mx_code;
     findings.refusals.push_back(std::move(open.error().message));
-  }
-  return fail(code, fmt::format("{}", fmt::join(findings.refusals, "; ")));
+  };
+  auto next = findings.queues.begin();
+  for (; next != findings.queues.end() && all.empty(); ++next) try_open(*next);
+  if (all.empty()) return fail(code, fmt::format("{}", fmt::join(findings.refusals, "; ")));
+  std::vector<DsaQueue> others(next - 1, findings.queues.end());
+  spread(others);
+  for (std::size_t i = 1; i < others.size() && all.size() < most; i++)
+    if (others[i].numa_node == others[0].numa_node) try_open(others[i]);
+  return all;
 }
 
 }  // namespace omx::copy

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "base/expected.h"
 #include "copy/dsa_devices.h"
@@ -21,9 +22,10 @@ struct OpenQueue {
 Result<OpenQueue> dsa_open(const DsaSystem& system, const DsaQueue& queue, TimeNs answer_ns,
                            DsaSurroundings& surroundings);
 
-// Opens the best queue that works. The failure says what is wrong with each queue.
-Result<OpenQueue> dsa_open_best(const DsaSystem& system, int numa_node,
-                                DsaSurroundings& surroundings = dsa_surroundings());
+// Opens the best queues that work, at most `most` (1 or more), all on one node: first one of each device, as
+// each device copies by itself. The failure says what is wrong with each queue.
+Result<std::vector<OpenQueue>> dsa_open_best(const DsaSystem& system, int numa_node, std::size_t most,
+                                             DsaSurroundings& surroundings = dsa_surroundings());
 
 // Submits a no-op and waits for it. Returns 0 or an errno (ETIMEDOUT: no completion came).
 int dsa_probe(Portal& portal, TimeNs answer_ns, DsaSurroundings& surroundings);

@@ -32,6 +32,8 @@ struct Piece {
   // Every page of both was recently touched (the destination: written to), so a device will not fault on
   // them.
   bool resident = false;
+  // Names its message, so that an engine of several channels copies each message by one of them.
+  std::uint32_t channel = 0;
 };
 
 enum class Answer : std::uint8_t {
@@ -92,7 +94,8 @@ class CopyEngine {
   Ticket completed() const { return completed_; }
   std::uint32_t outstanding() const { return static_cast<std::uint32_t>(submitted_ - completed_); }
 
-  const Counters& counters() const { return counters_; }
+  // The reference stays valid, its values change with the calls above.
+  virtual const Counters& counters() const { return counters_; }
 
  protected:
   Ticket submitted_ = 0;

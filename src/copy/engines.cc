@@ -5,8 +5,10 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "base/log.h"
+#include "copy/channels.h"
 #include "copy/cpu_engine.h"
 #include "copy/dsa_engine.h"
 #include "copy/dsa_open.h"
@@ -16,6 +18,8 @@
 namespace omx::copy {
 
 namespace {
+
+constexpr int kNoResources = 15;  // MX_NO_RESOURCES
 
 #ifdef OMX_PREDICTION
 // Pretends to copy, to predict what perfect copies would gain (Cluster 2008, fig. 4). Only benchmarks build
@@ -49,10 +53,37 @@ DsaOptions dsa_options(const DsaQueue& queue, std::uint32_t processes) {
   return options;
 }
 
+std::size_t queues_most(const EngineOptions& options) {
+  constexpr std::size_t kAutomatic = 4;
+  return options.channels > 0 ? std::min<std::size_t>(options.channels, Channels::kMost) : kAutomatic;
+}
+
+// Joins `count` engines that `create` makes.
+template <class Create>
+Result<std::unique_ptr<CopyEngine>> joined(std::size_t count, Create create) {
+  std::vector<std::unique_ptr<CopyEngine>> engines;
+  for (std::size_t i = 0; i < count; i++) {
+    auto engine = create(i);
+    if (!engine) return engine;
+    engines.push_back(std::move(*engine));
+  }
+  auto all = Channels::join(std::move(engines));
+  if (!all) return fail(kNoResources, "copy engine: no memory left for its channels");
+  return all;
+}
+
 Result<std::unique_ptr<CopyEngine>> dsa_create(const EngineOptions& options) {
-  auto open = dsa_open_best(options.dsa, options.numa_node);
+  auto open = dsa_open_best(options.dsa, options.numa_node, queues_most(options));
   if (!open) return tl::unexpected<Failure>(std::move(open.error()));
-  return DsaEngine::create(std::move(open->portal), dsa_options(open->queue, options.processes));
+  return joined(open->size(), [&](std::size_t i) -> Result<std::unique_ptr<CopyEngine>> {
+    return DsaEngine::create(std::move((*open)[i].portal), dsa_options((*open)[i].queue, options.processes));
+  });
+}
+
+Result<std::unique_ptr<CopyEngine>> thread_create(const EngineOptions& options) {
+  return joined(std::clamp<std::size_t>(options.channels, 1, Channels::kMost), [&](std::size_t) {
+    return ThreadEngine::create({.most_outstanding = options.thread_queue});
+  });
 }
 
 EngineFact thread_fact() {
@@ -65,13 +96,16 @@ EngineFact thread_fact() {
 }
 
 EngineFact dsa_fact(const EngineOptions& options) {
-  auto open = dsa_open_best(options.dsa, options.numa_node);
+  auto open = dsa_open_best(options.dsa, options.numa_node, queues_most(options));
   if (!open) return {EngineKind::dsa, false, std::move(open.error().message)};
-  const DsaQueue& queue = open->queue;
-  return {EngineKind::dsa, true,
-          fmt::format("Intel DSA, {} ({}) by {}, {} pieces of up to {} KiB at a time", queue.path,
-                      queue.shared ? "shared" : "dedicated", open->portal->name(),
-                      outstanding_most(queue.threshold, options.processes), queue.max_transfer / 1024)};
+  std::vector<std::string> queues;
+  for (const OpenQueue& one : *open) {
+    queues.push_back(fmt::format("{} ({}) by {}, {} pieces of up to {} KiB at a time", one.queue.path,
+                                 one.queue.shared ? "shared" : "dedicated", one.portal->name(),
+                                 outstanding_most(one.queue.threshold, options.processes),
+                                 one.queue.max_transfer / 1024));
+  }
+  return {EngineKind::dsa, true, fmt::format("Intel DSA, {}", fmt::join(queues, "; "))};
 }
 
 }  // namespace
@@ -105,7 +139,7 @@ Result<std::unique_ptr<CopyEngine>> engine_create(EngineKind kind, const EngineO
     case EngineKind::cpu:
       break;
     case EngineKind::thread:
-      return ThreadEngine::create({.most_outstanding = options.thread_queue});
+      return thread_create(options);
     case EngineKind::dsa:
       return dsa_create(options);
 #ifdef OMX_PREDICTION

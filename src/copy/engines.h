@@ -31,7 +31,10 @@ struct EngineOptions {
   DsaSystem dsa;
   int numa_node = -1;               // the owner's node; -1: does not matter
   std::uint32_t processes = 1;      // processes of this host that share a queue's threshold
-  std::uint32_t thread_queue = 64;  // pieces
+  std::uint32_t thread_queue = 64;  // pieces of each helper thread
+  // Queues, or helper threads, that copy different messages; 0: as many queues as there are, but at most
+  // four, and one thread.
+  std::uint32_t channels = 1;
 };
 
 // Makes an engine. A failure says what is missing and the remedy. `automatic` does not fail. Opens devices,

@@ -21,6 +21,7 @@ class Offload {
     std::size_t bytes = 0;
     std::uint64_t offset = 0;  // in the message
     std::uint64_t message_bytes = 0;
+    std::uint32_t message = 0;  // copies of one message have the same number
   };
 
   // Starts a copy. `ticket` grows with each copy that is made later.

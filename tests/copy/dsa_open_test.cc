@@ -21,6 +21,7 @@ namespace omx::copy {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr TimeNs kSoon = 20'000'000;
@@ -57,10 +58,43 @@ TEST(dsa_open, takes_the_next_queue_when_one_is_silent) {
   const FakeSysfs sysfs("two_nodes");
   const OwnFd silent = pipe_make(sysfs.device("wq0.1"));
   EmulatedFile file({}, pipe_make(sysfs.device("wq2.0")));
-  const auto open = dsa_open_best(sysfs.system(), -1);
+  const auto open = dsa_open_best(sysfs.system(), -1, 1);
   ASSERT_TRUE(open) << open.error().message;
-  EXPECT_EQ(open->queue.name, "wq2.0");
-  EXPECT_STREQ(open->portal->name(), "write()");
+  ASSERT_EQ(open->size(), 1U);
+  EXPECT_EQ(open->front().queue.name, "wq2.0");
+  EXPECT_STREQ(open->front().portal->name(), "write()");
+}
+
+std::vector<std::string> opened(const FakeSysfs& sysfs, std::size_t most) {
+  std::vector<std::string> names;
+  const auto open = dsa_open_best(sysfs.system(), -1, most);
+  EXPECT_TRUE(open) << open.error().message;
+  if (open)
+    for (const OpenQueue& one : *open) names.push_back(one.queue.name);
+  return names;
+}
+
+TEST(dsa_open, takes_several_queues__of_several_devices_first) {
+  const FakeSysfs sysfs("four_queues");
+  std::vector<std::unique_ptr<EmulatedFile>> files;
+  for (const char* queue : {"wq0.0", "wq0.1", "wq2.0", "wq2.1"})
+    files.push_back(std::make_unique<EmulatedFile>(EmulatedScript{}, pipe_make(sysfs.device(queue))));
+  EXPECT_THAT(opened(sysfs, 1), ElementsAre("wq0.0"));
+  EXPECT_THAT(opened(sysfs, 3), ElementsAre("wq0.0", "wq2.0", "wq0.1"));
+  EXPECT_THAT(opened(sysfs, 9), ElementsAre("wq0.0", "wq2.0", "wq0.1", "wq2.1"));
+  auto engine = engine_create(EngineKind::dsa, {.dsa = sysfs.system(), .channels = 0});
+  ASSERT_TRUE(engine) << engine.error().message;
+  EXPECT_EQ((*engine)->capabilities().most_outstanding, 4 * 14U);
+  EXPECT_STREQ((*engine)->capabilities().name, "dsa");
+}
+
+// Queues of another node are further away than a second queue of the own one.
+TEST(dsa_open, takes_several_queues__of_one_node) {
+  const FakeSysfs sysfs("two_nodes");
+  std::vector<std::unique_ptr<EmulatedFile>> files;
+  for (const char* queue : {"wq0.0", "wq0.1", "wq2.0"})
+    files.push_back(std::make_unique<EmulatedFile>(EmulatedScript{}, pipe_make(sysfs.device(queue))));
+  EXPECT_THAT(opened(sysfs, 9), ElementsAre("wq0.1", "wq0.0"));
 }
 
 TEST(dsa_open, says_what_is_wrong) {

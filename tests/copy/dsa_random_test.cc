@@ -7,8 +7,8 @@ namespace omx::copy {
 namespace {
 
 using Completion = EmulatedScript::Completion;
-constexpr std::size_t kPlaces = 24, kPlace = 3 * EmulatedDevice::kPage;
-constexpr std::byte kGuard{0xee};
+constexpr std::size_t kTryPlaces = 24, kTryPlace = 3 * EmulatedDevice::kPage;
+constexpr std::byte kTryGuard{0xee};
 
 EmulatedScript script_of(Random& random) {
   EmulatedScript script;
@@ -39,15 +39,15 @@ struct Try {
              .full_ns = random.below(200'000),
              .lost_ns = 2'000'000},
             1 + random.below(8)),
-        source(kPlaces * 3, seed),
-        destination(kPlaces * 3),
-        expected(destination.size(), kGuard) {
-    std::memset(destination.data(), static_cast<int>(kGuard), destination.size());
+        source(kTryPlaces * 3, seed),
+        destination(kTryPlaces * 3),
+        expected(destination.size(), kTryGuard) {
+    std::memset(destination.data(), static_cast<int>(kTryGuard), destination.size());
   }
 
   void submit(std::size_t place) {
-    const std::size_t bytes = random.below(kPlace);
-    const std::size_t in = place * kPlace + random.below(kPlace - bytes);
+    const std::size_t bytes = random.below(kTryPlace);
+    const std::size_t in = place * kTryPlace + random.below(kTryPlace - bytes);
     const std::size_t from = random.below(source.size() - bytes);
     const Piece piece{source.data() + from, destination.data() + in, bytes, random.chance(0.5)};
     const Submission s = rig.engine->submit(piece);
@@ -62,7 +62,7 @@ struct Try {
   }
 
   void go() {
-    for (std::size_t place = 0; place < kPlaces; place++) {
+    for (std::size_t place = 0; place < kTryPlaces; place++) {
       submit(place);
       if (random.chance(0.4)) rig.engine->poll(static_cast<std::uint32_t>(random.below(10)));
       if (random.chance(0.4)) rig.surroundings.advance(random.below(300'000));

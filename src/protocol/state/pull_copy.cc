@@ -27,7 +27,7 @@ void pull_copy(State& s, Pull& pull, std::uint64_t offset, const std::byte* data
   if (!s.config.offload || last) return to.write(offset, data, length);
   to.for_range(offset, length, [&](std::byte* place, std::uint64_t bytes) {
     std::uint64_t ticket = 0;
-    const auto answer = s.config.offload->copy({place, data, bytes, offset, pull.length}, ticket);
+    const auto answer = s.config.offload->copy({place, data, bytes, offset, pull.length, pull.age}, ticket);
     if (answer == Offload::Answer::refused) __builtin_memcpy(place, data, bytes);
     if (answer == Offload::Answer::later) {
       if (pull.copies_last == 0) pull.copies_first = ticket;

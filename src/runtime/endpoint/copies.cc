@@ -29,6 +29,12 @@ copy::Policy copy_policy(const Settings& settings, const copy::Calibration& cali
   return policy;
 }
 
+copy::EngineOptions copy_options(const Settings& settings) {
+  copy::EngineOptions options;
+  options.channels = settings.copy.channels;
+  return options;
+}
+
 bool ring_better(const Settings& settings, const copy::Calibration& calibration, std::uint32_t piece) {
   if (settings.placement != Placement::automatic) return settings.placement == Placement::ring;
   const copy::Calibration::Row& row = calibration.row_for(piece);
@@ -42,7 +48,7 @@ Result<std::unique_ptr<Copies>> Copies::create(const Settings& settings, link::T
   const bool optional = kind == copy::EngineKind::automatic;
   if (kind == copy::EngineKind::cpu || (optional && no_device)) return nullptr;
   if (optional) kind = copy::EngineKind::dsa;
-  auto engine = copy::engine_create(kind);
+  auto engine = copy::engine_create(kind, copy_options(settings));
   if (!engine && optional) {
     no_device = true;
     return nullptr;
@@ -53,9 +59,11 @@ Result<std::unique_ptr<Copies>> Copies::create(const Settings& settings, link::T
   const copy::Policy policy = copy_policy(settings, calibration);
   if (policy.min_piece == ~0U && optional) return nullptr;
   if (policy.min_piece == ~0U)
-    return fail(0, fmt::format("no piece is cheaper to hand to the {} engine than to copy, as measured: "
-                               "OMX_COPY_MIN_PIECE says from where on it is used all the same",
-                               copy::engine_name(kind)));
+    return fail(
+        0, fmt::format(
+               "{} {} engine {}, as measured: OMX_COPY_MIN_PIECE says from where on it is used all the same",
+               calibration.too_slow ? "the" : "no piece is cheaper to hand to the", copy::engine_name(kind),
+               calibration.too_slow ? "copies slower than the processor" : "than to copy"));
   const std::uint32_t frame = link.interface().mtu() + static_cast<std::uint32_t>(wire::kEthernetHeader);
   const bool ring =
       ring_better(settings, calibration, wire::extended_sizes(wire::Mode::omx, frame, 0).pull_reply_max);
@@ -69,7 +77,7 @@ Copies::Copies(std::unique_ptr<copy::CopyEngine> engine, const copy::Policy& pol
 
 protocol::Offload::Answer Copies::copy(const Copy& copy, std::uint64_t& ticket) {
   if (copy.offset < policy_.warm) return Answer::refused;
-  const copy::Piece piece{copy.from, copy.to, copy.bytes};
+  const copy::Piece piece{copy.from, copy.to, copy.bytes, false, copy.message};
   if (frames_ == Frames::passing) return Answer::refused;
   if (frames_ == Frames::of_neighbours) {
     if (!copy::wait_worth(policy_, engine_->capabilities(), copy.message_bytes, copy.bytes))

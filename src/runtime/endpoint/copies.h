@@ -15,9 +15,11 @@
 
 namespace omx::runtime {
 
-// Return what follows from the settings and a measurement. copy_policy() says which pieces are offloaded.
+// Return what follows from the settings and a measurement. copy_options() says how an engine is made,
+// copy_policy() which pieces are offloaded.
 // ring_better() says whether the copy engine takes frames of that size from the ring faster than the kernel
 // places them.
+copy::EngineOptions copy_options(const Settings& settings);
 copy::Policy copy_policy(const Settings& settings, const copy::Calibration& calibration);
 bool ring_better(const Settings& settings, const copy::Calibration& calibration, std::uint32_t piece);
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kinds of settings of copies of arriving data.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "config/setting_enums.h"
+#include "config/settings_kinds.h"
+
+namespace omx::runtime {
+
+struct CopyEngineChoice {
+  static bool parse(std::string_view text, Settings& s) {
+    const auto kind = copy::engine_parse(text == "off" ? "cpu" : text);
+    if (kind) s.copy.engine = *kind;
+    return kind.has_value();
+  }
+  static std::string print(const Settings& s) { return copy::engine_name(s.copy.engine); }
+  static std::string accepted() { return "auto (dsa where one works), cpu (or off), thread or dsa"; }
+};
+
+struct PlacementChoice {
+  static bool parse(std::string_view text, Settings& s) {
+    for (const Placement placement : {Placement::automatic, Placement::kernel, Placement::ring}) {
+      if (text != placement_name(placement)) continue;
+      s.placement = placement;
+      return true;
+    }
+    return false;
+  }
+  static std::string print(const Settings& s) { return placement_name(s.placement); }
+  static std::string accepted() { return "auto (the faster one, as tried or measured), kernel or ring"; }
+};
+
+// A setting whose 0 stands for a value that is measured or chosen. `Kind` has the other values.
+template <class Kind, auto Field>
+struct OrAutomatic : Kind {
+  static bool parse(std::string_view text, Settings& s) {
+    if (text != "auto") return Kind::parse(text, s);
+    s.copy.*Field = 0;
+    return true;
+  }
+  static std::string print(const Settings& s) { return s.copy.*Field ? Kind::print(s) : "auto"; }
+};
+
+struct CopyMinPiece : OrAutomatic<Bytes<&CopySettings::min_piece, 1, 1ULL << 30>, &CopySettings::min_piece> {
+  static std::string accepted() { return "auto (as measured), or " + Bytes::accepted(); }
+};
+
+struct CopyChannels : OrAutomatic<Number<&CopySettings::channels, 1, 8>, &CopySettings::channels> {
+  static std::string accepted() { return "auto (1 thread, 1 to 4 DSA queues), or " + Number::accepted(); }
+};
+
+}  // namespace omx::runtime
