@@ -22,7 +22,14 @@ struct Calibration {
     TimeNs place_ns = 0;
   };
   std::array<Row, 4> rows;
-  std::uint32_t least_piece = 0;  // from this size on submitting is cheaper than copying; ~0: from no size on
+  // From this size on submitting is cheaper than copying, and the engine keeps up with the processor; ~0:
+  // from no size on.
+  std::uint32_t least_piece = ~0U;
+  // Submitting is cheap, but the engine needs more than 1.25 times the processor's time for the largest
+  // pieces. Messages would end later than without it.
+  bool too_slow = false;
+  // Finds both from the rows.
+  void judge();
   const Row& row_for(std::uint32_t bytes) const;  // the largest row not above `bytes`, else the smallest
 };
 // Measures an engine, which takes some milliseconds and 8 MiB. The engine must have nothing outstanding.

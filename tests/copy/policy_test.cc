@@ -71,6 +71,37 @@ TEST(copy_wait, tells_of_lost_completions) {
   EXPECT_FALSE(copy_wait(*rig.engine, {}, {source.data(), destination.data(), 4000}));
 }
 
+// Measured costs of the four sizes, of an engine that needs `share` hundredths of the processor's time.
+Calibration measured(TimeNs submit_ns, TimeNs share) {
+  Calibration found;
+  for (std::size_t i = 0; i < found.rows.size(); i++) {
+    found.rows[i].bytes = 1024U << i;
+    found.rows[i].memcpy_out_ns = 100 << i;
+    found.rows[i].submit_ns = submit_ns;
+    found.rows[i].engine_ns = (share << i);
+  }
+  found.judge();
+  return found;
+}
+
+TEST(calibration, takes_sizes_that_are_cheap_to_submit) {
+  EXPECT_EQ(measured(50, 100).least_piece, 1024U);
+  EXPECT_EQ(measured(300, 100).least_piece, 4096U);
+  EXPECT_EQ(measured(800, 100).least_piece, ~0U);
+  EXPECT_FALSE(measured(800, 1000).too_slow) << "it is submitting that costs too much";
+}
+
+TEST(calibration, refuses_an_engine_that_is_slower_than_the_processor) {
+  EXPECT_EQ(measured(50, 125).least_piece, 1024U) << "as fast, but for what measurements differ by";
+  EXPECT_EQ(measured(50, 126).least_piece, ~0U);
+  EXPECT_TRUE(measured(50, 126).too_slow);
+  Calibration small_slow = measured(50, 100);
+  small_slow.rows[1].engine_ns = 2000;
+  small_slow.judge();
+  EXPECT_EQ(small_slow.least_piece, 4096U);
+  EXPECT_FALSE(small_slow.too_slow);
+}
+
 TEST(calibrate, finds_some_size_or_none) {
   CpuEngine cpu;
   EXPECT_EQ(calibrate(cpu).least_piece, ~0U);

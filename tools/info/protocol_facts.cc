@@ -128,6 +128,17 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t bulk, bool u
   return way;
 }
 
+// Says from which size on the engine is worth its submissions, or why from none on.
+std::string worth_text(const copy::Calibration& measured, const std::string& engine) {
+  if (measured.too_slow)
+    return fmt::format("  the {} engine needs more than 1.25 times the processor's time for a piece\n",
+                       engine);
+  if (measured.least_piece == ~0U)
+    return fmt::format("  no piece is cheaper to hand to the {} engine than to copy\n", engine);
+  return fmt::format("  pieces of {} bytes and more are cheaper to hand to the {} engine than to copy\n",
+                     measured.least_piece, engine);
+}
+
 std::string calibration_text(const ProtocolFacts& facts) {
   if (!facts.calibration) return "";
   std::string text = fmt::format("\nMeasured now, nanoseconds a piece:\n  {:>7}  {:>14}  {:>14}  {:>14}",
@@ -141,13 +152,7 @@ std::string calibration_text(const ProtocolFacts& facts) {
     if (engine) text += fmt::format("  {:>14}  {:>14}", row.submit_ns, row.engine_ns);
     text += "\n";
   }
-  if (engine) {
-    text +=
-        facts.calibration->least_piece == ~0U
-            ? fmt::format("  no piece is cheaper to hand to the {} engine than to copy\n", facts.engine)
-            : fmt::format("  pieces of {} bytes and more are cheaper to hand to the {} engine than to copy\n",
-                          facts.calibration->least_piece, facts.engine);
-  }
+  if (engine) text += worth_text(*facts.calibration, facts.engine);
   return text;
 }
 
@@ -155,7 +160,7 @@ std::string calibration_text(const ProtocolFacts& facts) {
 
 ProtocolFacts protocol_facts_find(const runtime::Settings& settings) {
   ProtocolFacts facts;
-  auto engine = copy::engine_create(settings.copy.engine);
+  auto engine = copy::engine_create(settings.copy.engine, runtime::copy_options(settings));
   if (!engine) {
     facts.engine_problem = engine.error().message;
     engine = copy::engine_create(copy::EngineKind::cpu);
