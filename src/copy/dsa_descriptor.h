@@ -25,7 +25,7 @@ struct DsaDescriptor {
   std::uint64_t record;               // virtual addresses
   std::uint64_t source;
   std::uint64_t destination;
-  std::uint32_t bytes;  // 1 to the queue's limit
+  std::uint32_t bytes;  // 1 to the queue's limit; of a batch: its members
   std::uint16_t interrupt_handle;
   std::uint16_t reserved;
   std::uint64_t specific[3];
@@ -56,6 +56,7 @@ enum class DsaStatus : std::uint8_t {
   success = 0x01,
   page_fault = 0x03,  // not blocking: the copy is partial
   page_fault_blocking = 0x04,
+  batch_incomplete = 0x05,  // some members were not successful: their records say which
   batch_fault = 0x06,
   record_fault = 0x1a,
   read_back_fault = 0x1f,

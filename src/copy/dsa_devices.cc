@@ -107,6 +107,9 @@ Expected<DsaQueue, std::string> queue_read(const fs::path& devices, const std::s
   queue.threshold =
       static_cast<std::uint32_t>(queue.shared ? number(folder, "threshold").value_or(1) : *size);
   queue.max_transfer = std::min(*transfer, number(device, "max_transfer_size").value_or(*transfer));
+  const std::uint64_t batch = number(folder, "max_batch_size").value_or(1);
+  queue.max_batch =
+      static_cast<std::uint32_t>(std::min(batch, number(device, "max_batch_size").value_or(batch)));
   queue.cache_control = number(device, "gen_cap").value_or(0) >> 2 & 1;
   queue.numa_node = node_of(device);
   return queue;

@@ -26,6 +26,7 @@ struct DsaQueue {
   std::uint32_t size = 0;          // entries
   std::uint32_t threshold = 0;     // of a shared queue: entries that unprivileged users may fill
   std::uint64_t max_transfer = 0;  // bytes per descriptor
+  std::uint32_t max_batch = 1;     // descriptors of a list
   bool cache_control = false;      // whether a destination may be sent to cache
 };
 

@@ -17,6 +17,7 @@ namespace {
 constexpr int kNoResources = 15;  // MX_NO_RESOURCES
 constexpr std::uint32_t kSlotsMost = 64;
 constexpr std::uint8_t kResubmissionsMost = 2;  // after that the CPU is faster
+constexpr std::size_t kLists = 4;               // with fewer pieces each than slots: the rest travel alone
 
 // Returns whether a fault is neither partial nor repaired by touching the piece's pages.
 bool odd_fault(std::uint8_t code) {
@@ -38,7 +39,8 @@ DsaEngine::DsaEngine(std::unique_ptr<Portal> portal, const DsaOptions& options, 
       options_(options),
       surroundings_(surroundings),
       slots_(std::bit_ceil(std::clamp(options.most_outstanding, 1U, kSlotsMost))),
-      records_(slots_.size() + 1) {
+      records_(slots_.size() + 1),
+      batches_(kLists, portal_->takes_lists() ? options.max_list : 1) {
   options_.most_outstanding = std::clamp(options.most_outstanding, 1U, kSlotsMost);
   options_.max_transfer = std::max(options.max_transfer, 1U);
   // The only later allocation is the sentence that says why the engine was switched off.
@@ -55,14 +57,20 @@ Result<std::unique_ptr<DsaEngine>> DsaEngine::create(std::unique_ptr<Portal> por
     engine.reset(new DsaEngine(std::move(portal), options, surroundings));
   } catch (const std::bad_alloc&) {
   }
-  if (!engine || !engine->records_.present())
+  if (!engine || !engine->records_.present() || !engine->batches_.present())
     return fail(kNoResources, "copy engine dsa: no memory left for its records");
   return engine;
 }
 
 DsaEngine::~DsaEngine() {
   if (!forked()) drain(kNever);
+  // A device answers for a list a little later than for its members.
+  const TimeNs until = surroundings_.now() + options_.lost_ns;
+  const bool answers = !mark_.forked() && !drain_.begun();
+  for (unsigned times = 0; answers && batches_.outstanding() && surroundings_.now() < until; times++)
+    surroundings_.wait(nullptr, times);
   if (drain_.outstanding() || !failed_.empty()) records_.keep_mapped();
+  if (batches_.outstanding()) batches_.keep_mapped();
 }
 
 Capabilities DsaEngine::capabilities() const {
@@ -113,7 +121,7 @@ Submission DsaEngine::submit(const Piece& piece) {
     surroundings_.touch(piece.destination, piece.bytes, true);
   }
   stage(index);
-  if (outbox_.size() >= portal_->batch()) flush(surroundings_.now());
+  if (outbox_.size() >= flush_at()) flush(surroundings_.now());
   return {Answer::accepted, ticket};
 }
 
@@ -139,14 +147,34 @@ void DsaEngine::stage(std::size_t index) {
   outbox_slots_.push_back(index);
 }
 
+std::size_t DsaEngine::flush_at() const {
+  return std::max<std::size_t>(portal_->batch(), batches_.members());
+}
+
+// Submits the first `count` staged descriptors, as the members of a list if there is one.
+PortalAnswer DsaEngine::send(std::size_t count, std::optional<std::uint8_t> list) {
+  const auto first = std::span(outbox_).first(count);
+  if (!list) return portal_->submit(first);
+  const DsaDescriptor batch = batches_.fill(*list, first);
+  PortalAnswer answer = portal_->submit(std::span(&batch, 1));
+  if (answer.accepted == 0) return answer;
+  batches_.sent(*list, count);
+  answer.accepted = count;
+  return answer;
+}
+
 void DsaEngine::flush(TimeNs now) {
   while (!outbox_.empty() && reason_.empty()) {
-    const std::size_t count = std::min(outbox_.size(), portal_->batch());
-    const PortalAnswer answer = portal_->submit(std::span(outbox_).first(count));
+    const bool lists = outbox_.size() >= 2 && batches_.members() >= 2;
+    const std::optional<std::uint8_t> list = lists ? batches_.free_list() : std::nullopt;
+    const std::size_t count =
+        std::min<std::size_t>(outbox_.size(), list ? batches_.members() : portal_->batch());
+    const PortalAnswer answer = send(count, list);
     for (std::size_t i = 0; i < answer.accepted; i++) {
       Slot& slot = slots_[outbox_slots_[i]];
       slot.state = State::in_flight;
       slot.since = now;
+      slot.list = list;
     }
     const auto accepted = static_cast<std::ptrdiff_t>(answer.accepted);
     outbox_.erase(outbox_.begin(), outbox_.begin() + accepted);
@@ -213,7 +241,8 @@ void DsaEngine::advance() {
 void DsaEngine::record_read(std::size_t index, TimeNs now) {
   Slot& slot = slots_[index];
   const DsaRecord& record = *records_.at(index);
-  const std::uint8_t status = dsa_status(record);
+  std::uint8_t status = dsa_status(record);
+  if (slot.list && !answered(slot, index, status)) return;
   const std::uint8_t code = status & kDsaStatusMask;
   if (status == 0) {
     if (elapsed(slot.since, now) < options_.lost_ns || drain_.begun()) return;
@@ -230,14 +259,51 @@ void DsaEngine::record_read(std::size_t index, TimeNs now) {
   } else if (code == static_cast<std::uint8_t>(DsaStatus::page_fault)) {
     page_fault(slot, index, record);
   } else if (odd_fault(code)) {
-    counters_.add(status & kDsaStatusWrite ? Counter::faults_write : Counter::faults_read);
-    finish_by_cpu(slot, Counter::cpu_fault);
-    if (++odd_faults_ >= options_.faults_most)
-      stop(fmt::format("{} page faults that cannot be repaired, the last with status 0x{:02x}", odd_faults_,
-                       code));
+    unrepaired(slot, status);
   } else {
     broken(slot, code);
   }
+}
+
+// Looks whether a member of a list is over. Returns false when it ended here because the device is done with
+// the list and never began with the member. `status` is that of its record, and may be read again.
+bool DsaEngine::answered(Slot& slot, std::size_t index, std::uint8_t& status) {
+  if (status == 0) {
+    const std::uint8_t whole = batches_.status(*slot.list);
+    if (whole == 0) return true;
+    // The device writes the records of members before that of their list.
+    status = dsa_status(*records_.at(index));
+    if (status == 0) {
+      untouched(slot, whole);
+      return false;
+    }
+  }
+  batches_.left(*slot.list);
+  slot.list.reset();
+  return true;
+}
+
+// Handles a member that the device never began with, although it is done with its list.
+void DsaEngine::untouched(Slot& slot, std::uint8_t status) {
+  const std::uint8_t list = *slot.list;
+  const bool first = batches_.judge(list);
+  batches_.left(list);
+  slot.list.reset();
+  if (!odd_fault(status & kDsaStatusMask))
+    broken(slot, status & kDsaStatusMask);
+  else if (first)
+    unrepaired(slot, status);
+  else
+    finish_by_cpu(slot, Counter::cpu_fault);
+}
+
+// Handles a fault that touching the piece's pages does not repair.
+void DsaEngine::unrepaired(Slot& slot, std::uint8_t status) {
+  counters_.add(status & kDsaStatusWrite ? Counter::faults_write : Counter::faults_read);
+  finish_by_cpu(slot, Counter::cpu_fault);
+  if (++odd_faults_ >= options_.faults_most)
+    stop(fmt::format("{} page faults that cannot be repaired, the last with status 0x{:02x}", odd_faults_,
+                     status & kDsaStatusMask));
 }
 
 // Handles a stop of the device at an absent page. The bytes that it copied are kept. The rest is touched and

@@ -8,17 +8,21 @@
 //             ^          |    \-> lost         in_flight -> lost  no completion came, and no drain confirmed
 //             +- fault --+                                        that nothing is outstanding: failed()
 //
+// Staged pieces travel alone, several in a call of the portal, or as members of a list (dsa_batches.h).
+//
 // After any error that is not a page fault the engine is switched off. Staged pieces are copied by CPU,
 // pieces in flight are awaited, and submit() is unavailable. Records and descriptors of lost pieces are never
 // used again nor unmapped.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/expected.h"
 #include "base/fork_guard.h"
+#include "copy/dsa_batches.h"
 #include "copy/dsa_drain.h"
 #include "copy/dsa_records.h"
 #include "copy/dsa_surroundings.h"
@@ -31,6 +35,7 @@ struct DsaOptions {
   std::uint32_t most_outstanding = 32;  // 1 to 64; a shared queue's threshold is shared by all its users
   // Bytes of one descriptor: the queue's limit. Larger pieces are split.
   std::uint32_t max_transfer = 2U << 20;
+  std::uint32_t max_list = 1;        // descriptors of a list, by portals that take them; 1: no lists
   std::uint32_t least_piece = 4096;  // bytes (docs/spec/copy-offload.md 9)
   bool cache_control = false;        // destinations go to cache; only if gen_cap bit 2 is set
   TimeNs full_ns = 1'000'000;        // after this time in a full queue the CPU copies a piece
@@ -68,6 +73,7 @@ class DsaEngine final : public CopyEngine {
     std::size_t next = 0;  // where the next part begins
     TimeNs since = 0;      // since when it is staged or accepted by the device
     std::uint64_t fault_page = 0;
+    std::optional<std::uint8_t> list;  // in flight as its member
   };
 
   DsaEngine(std::unique_ptr<Portal> portal, const DsaOptions& options, DsaSurroundings& surroundings);
@@ -78,7 +84,9 @@ class DsaEngine final : public CopyEngine {
   // --- submission ---
   void part_begin(Slot& slot);
   void stage(std::size_t index);
+  std::size_t flush_at() const;
   void flush(TimeNs now);
+  PortalAnswer send(std::size_t count, std::optional<std::uint8_t> list);
   void unstage_late(TimeNs now);
   void stop(std::string reason);
 
@@ -86,6 +94,9 @@ class DsaEngine final : public CopyEngine {
   void record_read(std::size_t index, TimeNs now);
   void page_fault(Slot& slot, std::size_t index, const DsaRecord& record);
   void broken(Slot& slot, std::uint8_t status);
+  void unrepaired(Slot& slot, std::uint8_t status);
+  void untouched(Slot& slot, std::uint8_t status);
+  bool answered(Slot& slot, std::size_t index, std::uint8_t& status);
   void finish_by_cpu(Slot& slot, Counter cause);
   void lost_look(TimeNs now);
   void advance();
@@ -96,6 +107,7 @@ class DsaEngine final : public CopyEngine {
   const ForkMark mark_;
   std::vector<Slot> slots_;  // index: ticket modulo the size, which most_outstanding may be less than
   DsaRecords records_;       // one per slot, and one for the drain
+  DsaBatches batches_;
   std::vector<DsaDescriptor> outbox_;  // staged ones, in the order of submission
   std::vector<std::size_t> outbox_slots_;
   std::vector<Ticket> failed_;

@@ -56,6 +56,7 @@ class MovdirPortal final : public Portal {
   MovdirPortal(OwnFd fd, PortalPage page) : fd_(std::move(fd)), page_(std::move(page)) {}
   PortalAnswer submit(std::span<const DsaDescriptor> descriptors) override;
   std::size_t batch() const override { return 1; }
+  bool takes_lists() const override { return true; }
   const char* name() const override { return "portal, MOVDIR64B"; }
 
  private:
@@ -69,6 +70,7 @@ class EnqcmdPortal final : public Portal {
   EnqcmdPortal(OwnFd fd, PortalPage page) : fd_(std::move(fd)), page_(std::move(page)) {}
   PortalAnswer submit(std::span<const DsaDescriptor> descriptors) override;
   std::size_t batch() const override { return 1; }
+  bool takes_lists() const override { return true; }
   const char* name() const override { return "portal, ENQCMD"; }
 
  private:

@@ -7,14 +7,15 @@
 
 namespace omx::copy {
 
-DsaRecords::DsaRecords(std::size_t count) : bytes_(count * sizeof(DsaRecord)) {
+DevicePages::DevicePages(std::size_t bytes) : bytes_(bytes) {
+  if (bytes == 0) return;
   void* at =
       ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (at != MAP_FAILED) records_ = static_cast<DsaRecord*>(at);
+  if (at != MAP_FAILED) at_ = at;
 }
 
-DsaRecords::~DsaRecords() {
-  if (records_) ::munmap(records_, bytes_);
+DevicePages::~DevicePages() {
+  if (at_) ::munmap(at_, bytes_);
 }
 
 std::uint8_t dsa_status(const DsaRecord& record) {

@@ -52,25 +52,83 @@ PortalAnswer EmulatedDevice::submit(std::span<const std::byte> descriptors) {
     EmulatedWork work = decode(descriptors.data());
     // The kernel refuses these, and also batches while the device counts as unsafe.
     const bool misaligned = work.record % 32 != 0;
-    if (misaligned || work.opcode == 1) {
+    if (misaligned || (work.opcode == 1 && script_.list_limit == 0)) {
       violations_ += misaligned;
       answer.error = answer.accepted ? 0 : EINVAL;
       break;
     }
     if (pending_ >= script_.queue_depth) break;
     if (work.pasid != 0) violations_++;
-    work.number = accepted_++;
-    work.at = now_;
-    seen_.push_back(work);
-    pending_++;
     answer.accepted++;
     descriptors = descriptors.subspan(kDescriptorBytes);
-    const bool lost = script_.lost_chance > 0 && random_.chance(script_.lost_chance);
-    if (lost) seen_.back().at = kNever;
-    if (!lost && script_.completion == EmulatedScript::Completion::at_once) work_do(seen_.back());
+    pending_++;
+    if (work.opcode == 1)
+      accept_list(work);
+    else
+      accept(work);
   }
   forget();
   return answer;
+}
+
+void EmulatedDevice::accept(const EmulatedWork& decoded, std::uint64_t list) {
+  EmulatedWork work = decoded;
+  work.number = accepted_++;
+  work.at = now_;
+  work.list = list;
+  seen_.push_back(work);
+  const bool lost = script_.lost_chance > 0 && random_.chance(script_.lost_chance);
+  if (lost) seen_.back().at = kNever;
+  if (!lost && script_.completion == EmulatedScript::Completion::at_once) work_do(seen_.back());
+}
+
+// Takes a list and its members. The list is completed with its last member.
+void EmulatedDevice::accept_list(const EmulatedWork& decoded) {
+  EmulatedWork list = decoded;
+  list.number = accepted_++;
+  list.at = kNever;
+  std::uint8_t status = list_refusal(list);
+  if (status) violations_++;
+  if (const auto injected = script_.inject.find(list.number); injected != script_.inject.end())
+    status = injected->second;
+  list.left = status ? 0 : list.bytes;
+  list.completed = status != 0;
+  seen_.push_back(list);
+  if (status) {
+    pending_--;
+    return record_write(list, status, 0, 0, 0);
+  }
+  for (std::uint32_t i = 0; i < list.bytes; i++) {
+    const EmulatedWork member = decode(memory(list.source + i * kDescriptorBytes));
+    if (member.pasid != 0 || member.record % 32 != 0 || member.opcode == 1) violations_++;
+    accept(member, list.number);
+  }
+}
+
+// Returns the status that the device would give a list, or 0 if it accepts it.
+std::uint8_t EmulatedDevice::list_refusal(const EmulatedWork& list) const {
+  if ((list.flags & ~0x000dU) || !(list.flags & 0x0004)) return 0x11;
+  if (!list.reserved_zero || list.destination != 0) return 0x12;
+  if (list.bytes < 2 || list.bytes > script_.list_limit) return 0x14;
+  return list.source % kDescriptorBytes ? 0x17 : 0;
+}
+
+// Notes the end of a work: it frees a place of the queue, or is one member less of its list.
+void EmulatedDevice::ended(const EmulatedWork& work, End end) {
+  if (work.list == ~0ULL) {
+    pending_--;
+    return;
+  }
+  for (EmulatedWork& list : seen_) {
+    if (list.number != work.list) continue;
+    list.spoiled |= end == End::failure;
+    list.silent |= end == End::silence;
+    if (--list.left > 0) return;
+    list.completed = true;
+    pending_--;
+    if (!list.silent) record_write(list, list.spoiled ? 0x05 : 0x01, 0, 0, 0);
+    return;
+  }
 }
 
 void EmulatedDevice::forget() {
@@ -93,7 +151,7 @@ void EmulatedDevice::step(TimeNs now) {
 
 void EmulatedDevice::complete_late() {
   for (EmulatedWork& work : seen_)
-    if (!work.completed) work_do(work);
+    if (!work.completed && work.opcode != 1) work_do(work);
 }
 
 void EmulatedDevice::work_do(EmulatedWork& work) {
@@ -103,7 +161,6 @@ void EmulatedDevice::work_do(EmulatedWork& work) {
     work.at = kNever;
     return;
   }
-  pending_--;
   if (const auto injected = script_.inject.find(work.number); injected != script_.inject.end())
     return complete(work, injected->second);
   if (const std::uint8_t status = refusal(work)) {
@@ -122,9 +179,9 @@ void EmulatedDevice::drain_before(const EmulatedWork& drain) {
     if (work.number >= drain.number || work.completed) continue;
     if (work.at != kNever) {
       work_do(work);
-    } else {
+    } else if (work.opcode != 1) {
       work.completed = true;
-      pending_--;
+      ended(work, End::silence);
     }
   }
 }
@@ -172,9 +229,15 @@ void EmulatedDevice::move(const EmulatedWork& work) {
   complete(work, 0x01);
 }
 
-// Writes bytes 1 to 31, then the status, as the device does.
 void EmulatedDevice::complete(const EmulatedWork& work, std::uint8_t status, std::uint8_t result,
                               std::uint32_t bytes, std::uint64_t fault) {
+  record_write(work, status, result, bytes, fault);
+  ended(work, status == 0x01 ? End::success : End::failure);
+}
+
+// Writes bytes 1 to 31, then the status, as the device does.
+void EmulatedDevice::record_write(const EmulatedWork& work, std::uint8_t status, std::uint8_t result,
+                                  std::uint32_t bytes, std::uint64_t fault) {
   std::byte* const record = memory(work.record);
   std::byte rest[31] = {};
   rest[0] = std::byte{result};

@@ -37,13 +37,15 @@ struct EmulatedScript {
   std::uint32_t transfer_limit = 2U << 20;
   bool block_on_fault_allowed = false;
   bool overlap_allowed = false;
-  bool backward = false;      // copies go from the end to the beginning
-  bool drains_answer = true;  // the opcode drain is answered
-  double fault_chance = 0;    // chance that a page of a copy is absent, drawn from the seed
-  double lost_chance = 0;     // chance that a completion never comes
+  std::uint32_t list_limit = 0;  // members of a list; 0: the kernel refuses lists, as from write()
+  bool backward = false;         // copies go from the end to the beginning
+  bool drains_answer = true;     // the opcode drain is answered
+  double fault_chance = 0;       // chance that a page of a copy is absent, drawn from the seed
+  double lost_chance = 0;        // chance that a completion never comes
   std::size_t page_bytes = 4096;
   bool remember = true;  // keep completed work for seen(); not for long runs
-  // Status of the n-th accepted descriptor (from 0), instead of the right one.
+  // Status of the n-th accepted descriptor (from 0), instead of the right one. A list whose status is given
+  // here has none of its members done. They are counted after their list.
   std::map<std::uint64_t, std::uint8_t> inject{};
 };
 
@@ -58,6 +60,10 @@ struct EmulatedWork {
   bool reserved_zero = true;
   TimeNs at = 0;
   bool completed = false;
+  std::uint64_t list = ~0ULL;  // number of its list; ~0: none
+  std::uint32_t left = 0;      // of a list: members that are not completed
+  bool spoiled = false;        // of a list: a member was not successful,
+  bool silent = false;         // or its completion was lost, and so is that of the list
 };
 
 class EmulatedDevice {
@@ -88,13 +94,21 @@ class EmulatedDevice {
   unsigned violations() const { return violations_; }
 
  private:
+  enum class End : std::uint8_t { success, failure, silence };
+
   void forget();
+  void accept(const EmulatedWork& decoded, std::uint64_t list = ~0ULL);
+  void accept_list(const EmulatedWork& decoded);
+  std::uint8_t list_refusal(const EmulatedWork& list) const;
+  void ended(const EmulatedWork& work, End end);
   void work_do(EmulatedWork& work);
   void move(const EmulatedWork& work);
   void drain_before(const EmulatedWork& drain);
   std::uint8_t refusal(const EmulatedWork& work);
   void complete(const EmulatedWork& work, std::uint8_t status, std::uint8_t result = 0,
                 std::uint32_t bytes = 0, std::uint64_t fault = 0);
+  void record_write(const EmulatedWork& work, std::uint8_t status, std::uint8_t result, std::uint32_t bytes,
+                    std::uint64_t fault);
   bool absent(std::uint64_t address);
 
   EmulatedScript script_;
@@ -115,6 +129,7 @@ class EmulatedPortal final : public Portal {
     return device_.submit(std::as_bytes(descriptors));
   }
   std::size_t batch() const override { return batch_; }
+  bool takes_lists() const override { return device_.script().list_limit > 0; }
   const char* name() const override { return "emulated"; }
 
  private:

@@ -49,6 +49,7 @@ DsaOptions dsa_options(const DsaQueue& queue, std::uint32_t processes) {
   DsaOptions options;
   options.most_outstanding = outstanding_most(queue.threshold, processes);
   options.max_transfer = static_cast<std::uint32_t>(std::min<std::uint64_t>(queue.max_transfer, 1U << 30));
+  options.max_list = queue.max_batch;
   options.cache_control = queue.cache_control;
   return options;
 }

@@ -22,6 +22,8 @@ class Portal {
   virtual PortalAnswer submit(std::span<const DsaDescriptor> descriptors) = 0;
   // Returns how many descriptors are worth one call. That is 1 where each costs an instruction.
   virtual std::size_t batch() const = 0;
+  // Returns whether the way takes lists of descriptors (docs/spec/copy-offload.md 4).
+  virtual bool takes_lists() const { return false; }
   virtual const char* name() const = 0;
 };
 

@@ -22,6 +22,7 @@ EmulatedScript script_of(Random& random) {
   script.backward = random.chance(0.3);
   script.fault_chance = random.chance(0.5) ? 0.2 : 0;
   if (random.chance(0.2)) script.lost_chance = 0.02;
+  if (random.chance(0.4)) script.list_limit = static_cast<std::uint32_t>(2 + random.below(31));
   script.drains_answer = random.chance(0.5);
   if (random.chance(0.2)) script.error_after = random.below(100);
   if (random.chance(0.3))
@@ -36,6 +37,7 @@ struct Try {
         rig(script,
             {.most_outstanding = static_cast<std::uint32_t>(1 + random.below(40)),
              .max_transfer = script.transfer_limit,
+             .max_list = script.list_limit,
              .full_ns = random.below(200'000),
              .lost_ns = 2'000'000},
             1 + random.below(8)),

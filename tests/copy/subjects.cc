@@ -138,6 +138,9 @@ std::vector<SubjectKind> subject_kinds() {
   const SubjectKind dsa_small =
       emulated_kind("dsa_small", small, {.most_outstanding = 7, .max_transfer = 1000}, 4);
   const SubjectKind dsa_faults = emulated_kind("dsa_faults", faults);
+  EmulatedScript lists{.completion = Completion::shuffled, .list_limit = 8};
+  EmulatedScript lists_with_faults = faults;
+  lists_with_faults.list_limit = 32;
   return {
       {"cpu", [] { return std::make_unique<Plain>(std::make_unique<CpuEngine>()); }},
       thread_kind("thread", 64),
@@ -150,8 +153,10 @@ std::vector<SubjectKind> subject_kinds() {
       emulated_kind("dsa_backward", backward, {.max_transfer = 3000}, 8),
       file_kind("dsa_by_file", {}),
       file_kind("dsa_by_file_faults", faults),
+      emulated_kind("dsa_lists", lists, {.max_list = 8}),
+      emulated_kind("dsa_lists_with_faults", lists_with_faults, {.max_list = 3}),
       joined_kind("threads_joined", {thread_kind("", 64), thread_kind("", 1), thread_kind("", 8)}),
-      joined_kind("dsa_joined", {shuffled, dsa_small, dsa_faults}),
+      joined_kind("dsa_joined", {shuffled, dsa_small, dsa_faults, emulated_kind("", lists, {.max_list = 8})}),
   };
 }
 
