@@ -33,19 +33,26 @@ struct PlacementChoice {
   static std::string accepted() { return "auto (the faster one, as tried or measured), kernel or ring"; }
 };
 
-// A setting whose 0 stands for a value that is measured or chosen. `Kind` has the other values.
-template <class Kind, auto Field>
+// A setting of which one value stands for what is measured or chosen. `Kind` has the other values.
+template <class Kind, auto Field, std::uint32_t Automatic = 0>
 struct OrAutomatic : Kind {
   static bool parse(std::string_view text, Settings& s) {
     if (text != "auto") return Kind::parse(text, s);
-    s.copy.*Field = 0;
+    s.copy.*Field = Automatic;
     return true;
   }
-  static std::string print(const Settings& s) { return s.copy.*Field ? Kind::print(s) : "auto"; }
+  static std::string print(const Settings& s) { return s.copy.*Field == Automatic ? "auto" : Kind::print(s); }
 };
 
 struct CopyMinPiece : OrAutomatic<Bytes<&CopySettings::min_piece, 1, 1ULL << 30>, &CopySettings::min_piece> {
   static std::string accepted() { return "auto (as measured), or " + Bytes::accepted(); }
+};
+
+struct CopyMinMessage : OrAutomatic<Bytes<&CopySettings::min_message, 0, 1ULL << 30>,
+                                    &CopySettings::min_message, CopySettings::kTuned> {
+  static std::string accepted() {
+    return "auto (64 KiB, or more where messages end later by it), or " + Bytes::accepted();
+  }
 };
 
 struct CopyChannels : OrAutomatic<Number<&CopySettings::channels, 1, 8>, &CopySettings::channels> {

@@ -386,8 +386,7 @@ constexpr Tunable kTunables[] = {
     row<CopyEngineChoice>("OMX_COPY_ENGINE", "", "what copies large messages from the receive ring"),
     row<CopyChannels>("OMX_COPY_CHANNELS", "",
                       "helper threads or DSA queues of an endpoint; each message is copied by one of them"),
-    row<Bytes<&CopySettings::min_message, 0, kGiB>>("OMX_COPY_MIN_MESSAGE", "",
-                                                    "a copy engine copies messages of at least this size"),
+    row<CopyMinMessage>("OMX_COPY_MIN_MESSAGE", "", "a copy engine copies messages of at least this size"),
     row<CopyMinPiece>("OMX_COPY_MIN_PIECE", "", "a copy engine copies pieces of at least this size"),
     row<Bytes<&CopySettings::min_waited, 0, kGiB>>(
         "OMX_COPY_MIN_WAITED", "",

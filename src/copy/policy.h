@@ -11,6 +11,7 @@ namespace omx::copy {
 struct Policy {
   std::uint32_t min_message =
       64 * 1024;                // bytes; the default of the original's driver for asynchronous copies
+  bool tuned = false;           // larger messages may turn out to lose (threshold.h)
   std::uint32_t min_piece = 0;  // bytes; 0: the engine's own limit
   std::uint32_t min_waited = 1024 * 1024;  // the same where each copy is waited for (inside a host)
   // The processor copies pieces that begin before this offset of their message, so that they are in its

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/time.h"
+
 namespace omx::protocol {
 
 class Offload {
@@ -30,6 +32,9 @@ class Offload {
   virtual std::uint64_t completed() = 0;
   // Returns whether one of the tickets first ... last, which are over, may not have been copied.
   virtual bool failed(std::uint64_t first, std::uint64_t last) const = 0;
+  // Reports the end of a message of which some was copied: how long it waited for its copies after all its
+  // data had come.
+  virtual void ended(std::uint64_t message_bytes, TimeNs waited) = 0;
   // Waits until all copies are over.
   virtual void drain() = 0;
 

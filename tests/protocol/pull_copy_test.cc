@@ -16,6 +16,7 @@ class SlowCopies final : public Offload {
     if (answer != Answer::later) return answer;
     ticket = ++submitted;
     waiting.push_back({copy.to, {copy.from, copy.from + copy.bytes}});
+    if (fast) make_one();
     return answer;
   }
   std::uint64_t completed() override {
@@ -25,6 +26,7 @@ class SlowCopies final : public Offload {
   bool failed(std::uint64_t first, std::uint64_t last) const override {
     return first <= lost && lost <= last;
   }
+  void ended(std::uint64_t message_bytes, TimeNs waited) override { ends.push_back({message_bytes, waited}); }
   void drain() override {
     while (!waiting.empty()) make_one();
     drained++;
@@ -40,8 +42,10 @@ class SlowCopies final : public Offload {
     Bytes data;
   };
   Answer answer = Answer::later;
+  bool fast = false;
   std::deque<Waiting> waiting;
   std::vector<std::uint64_t> offsets;
+  std::vector<std::pair<std::uint64_t, TimeNs>> ends;
   std::uint64_t submitted = 0, done = 0, bytes = 0, asked = 0, drained = 0, lost = 0;
 };
 
@@ -88,6 +92,26 @@ TEST_F(PullCopyTest, complete__when_the_last_copy_is) {
   EXPECT_EQ(wait(*b, receiving).status, Status::success);
   EXPECT_EQ(wait(*a, sending).status, Status::success);
   EXPECT_EQ(*in, *out);
+}
+
+TEST_F(PullCopyTest, ended__says_how_long_the_copies_were_waited_for) {
+  arrive();
+  const TimeNs since = network.now;
+  network.run_for(kSecond);
+  EXPECT_TRUE(copies.ends.empty());
+  copies.drain();
+  (*b)->progress(network.now);
+  ASSERT_EQ(copies.ends.size(), 1U);
+  EXPECT_EQ(copies.ends[0].first, kLength);
+  EXPECT_GE(copies.ends[0].second, kSecond);
+  EXPECT_LE(copies.ends[0].second, network.now - since + kMillisecond);
+}
+
+TEST_F(PullCopyTest, ended__at_once_if_no_copy_ran) {
+  copies.fast = true;
+  exchange(*a, to_b, *b, kLength);
+  ASSERT_EQ(copies.ends.size(), 1U);
+  EXPECT_EQ(copies.ends[0].second, 0U);
 }
 
 TEST_F(PullCopyTest, last_piece__is_not_handed_over) {

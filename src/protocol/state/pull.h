@@ -67,6 +67,7 @@ struct Pull {
   std::uint32_t rings_at = 0;    // the answer before this frame wakes us, though all is asked for; 0: none
   std::uint32_t blocks_max = 0;
   std::uint64_t copies_first = 0, copies_last = 0;  // tickets of its copies (offload.h); 0: none
+  TimeNs copies_since = 0;                          // since when it waits for nothing else
   std::uint32_t unscheduled_key = 0;                // see unscheduled.cc
   bool leave = false;                               // the sender may add unscheduled data to its next message
   bool by_bulk = false;  // laid out for the bulk path, and asked for by it while it is trusted

@@ -46,8 +46,12 @@ bool pull_waits_for_copies(State& s, Pull& pull, Status& status) {
     s.config.offload->drain();
     return false;
   }
-  if (pull_copies_run(s, pull)) return true;
+  if (pull_copies_run(s, pull)) {
+    if (pull.copies_since == 0) pull.copies_since = s.now;
+    return true;
+  }
   if (copies_failed(s, pull)) status = Status::aborted;
+  s.config.offload->ended(pull.length, pull.copies_since ? s.now - pull.copies_since : 0);
   return false;
 }
 

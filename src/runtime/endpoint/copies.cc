@@ -18,11 +18,18 @@ namespace {
 // How long a wait takes at most, since it polls nothing else: about as long as one turn.
 constexpr TimeNs kWait = 200'000;
 constexpr std::uint32_t kPoll = 64;
+
+// Returns the data bytes of a full frame of a large message.
+std::uint32_t frame_data(const link::Transport& link) {
+  const std::uint32_t frame = link.interface().mtu() + static_cast<std::uint32_t>(wire::kEthernetHeader);
+  return wire::extended_sizes(wire::Mode::omx, frame, 0).pull_reply_max;
+}
 }  // namespace
 
 copy::Policy copy_policy(const Settings& settings, const copy::Calibration& calibration) {
   copy::Policy policy;
-  policy.min_message = settings.copy.min_message;
+  policy.tuned = settings.copy.min_message == CopySettings::kTuned;
+  if (!policy.tuned) policy.min_message = settings.copy.min_message;
   policy.min_waited = settings.copy.min_waited;
   policy.warm = settings.copy.warm;
   policy.min_piece = settings.copy.min_piece > 0 ? settings.copy.min_piece : calibration.least_piece;
@@ -64,16 +71,24 @@ Result<std::unique_ptr<Copies>> Copies::create(const Settings& settings, link::T
                "{} {} engine {}, as measured: OMX_COPY_MIN_PIECE says from where on it is used all the same",
                calibration.too_slow ? "the" : "no piece is cheaper to hand to the", copy::engine_name(kind),
                calibration.too_slow ? "copies slower than the processor" : "than to copy"));
-  const std::uint32_t frame = link.interface().mtu() + static_cast<std::uint32_t>(wire::kEthernetHeader);
-  const bool ring =
-      ring_better(settings, calibration, wire::extended_sizes(wire::Mode::omx, frame, 0).pull_reply_max);
+  const bool ring = ring_better(settings, calibration, frame_data(link));
   if (!link.ring()->hold_enable()) return nullptr;
-  return std::make_unique<Copies>(std::move(*engine), policy, link, ring);
+  return std::make_unique<Copies>(std::move(*engine), policy, calibration, link, ring);
 }
 
-Copies::Copies(std::unique_ptr<copy::CopyEngine> engine, const copy::Policy& policy, link::Transport& link,
-               bool ring)
-    : engine_(std::move(engine)), policy_(policy), link_(link), ring_(ring) {}
+Copies::Copies(std::unique_ptr<copy::CopyEngine> engine, const copy::Policy& policy,
+               const copy::Calibration& calibration, link::Transport& link, bool ring)
+    : engine_(std::move(engine)),
+      policy_(policy),
+      threshold_(policy.min_message, policy.tuned),
+      costs_(calibration.row_for(frame_data(link))),
+      link_(link),
+      ring_(ring) {}
+
+void Copies::ended(std::uint64_t message_bytes, TimeNs waited) {
+  const TimeNs saved = costs_.memcpy_out_ns > costs_.submit_ns ? costs_.memcpy_out_ns - costs_.submit_ns : 0;
+  threshold_.ended(message_bytes, saved * (message_bytes / std::max(costs_.bytes, 1U)), waited);
+}
 
 protocol::Offload::Answer Copies::copy(const Copy& copy, std::uint64_t& ticket) {
   if (copy.offset < policy_.warm) return Answer::refused;
@@ -92,6 +107,7 @@ protocol::Offload::Answer Copies::copy(const Copy& copy, std::uint64_t& ticket) 
   }
   if (!copy::offload_worth(policy_, engine_->capabilities(), copy.message_bytes, copy.bytes))
     return Answer::refused;
+  if (!threshold_.worth(copy.message_bytes, copy.bytes)) return Answer::refused;
   const std::uint32_t most = copy::slots_held_most(link_.ring()->slots());
   if (link_.ring()->held() >= most) completed();
   if (link_.ring()->held() >= most) return Answer::refused;

@@ -10,6 +10,7 @@
 #include "copy/calibration.h"
 #include "copy/engine.h"
 #include "copy/policy.h"
+#include "copy/threshold.h"
 #include "link/transport.h"
 #include "protocol/offload.h"
 
@@ -28,8 +29,8 @@ class Copies final : public protocol::Offload {
   // Returns nullptr if the engine does not work beside the processor, or if the link cannot keep frames. A
   // failure says why there is no such engine. Measures once in a process.
   static Result<std::unique_ptr<Copies>> create(const Settings& settings, link::Transport& link);
-  Copies(std::unique_ptr<copy::CopyEngine> engine, const copy::Policy& policy, link::Transport& link,
-         bool ring);
+  Copies(std::unique_ptr<copy::CopyEngine> engine, const copy::Policy& policy,
+         const copy::Calibration& calibration, link::Transport& link, bool ring);
 
   // Returns whether large messages should come through the receive ring, rather than by paths from which the
   // kernel copies them.
@@ -53,11 +54,14 @@ class Copies final : public protocol::Offload {
   Answer copy(const Copy& copy, std::uint64_t& ticket) override;
   std::uint64_t completed() override;
   bool failed(std::uint64_t first, std::uint64_t last) const override;
+  void ended(std::uint64_t message_bytes, TimeNs waited) override;
   void drain() override;
 
  private:
   std::unique_ptr<copy::CopyEngine> engine_;
   copy::Policy policy_;
+  copy::Threshold threshold_;
+  copy::Calibration::Row costs_;  // of a frame's data
   link::Transport& link_;
   bool ring_;
   Frames frames_ = Frames::passing;

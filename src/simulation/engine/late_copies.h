@@ -22,6 +22,7 @@ class LateCopies final : public protocol::Offload {
   Answer copy(const Copy& copy, std::uint64_t& ticket) override;
   std::uint64_t completed() override { return completed_; }
   bool failed(std::uint64_t, std::uint64_t) const override { return false; }
+  void ended(std::uint64_t, TimeNs) override {}
   void drain() override { make(kNever); }
 
   // Makes the copies that are due.

@@ -31,7 +31,9 @@ class copies : public testing::Test {
  protected:
   void start(const EmulatedScript& script = {}, const copy::Policy& policy = {}) {
     rig_ = std::make_unique<copy::DsaRig>(script);
-    copies_.emplace(std::move(rig_->engine), policy, link_, false);
+    copy::Calibration costs;  // of each piece: 1000 ns for the processor, 100 for handing over
+    for (auto& row : costs.rows) row = {.bytes = 8192, .memcpy_out_ns = 1000, .submit_ns = 100};
+    copies_.emplace(std::move(rig_->engine), policy, costs, link_, false);
     copies_->frames(Frames::of_ring);
   }
   void TearDown() override { copies_.reset(); }
@@ -78,6 +80,20 @@ TEST_F(copies, settings__thresholds_and_what_the_processor_warms) {
   EXPECT_EQ(copy(499, 1000, 100), Answer::refused);
   EXPECT_EQ(copy(500, 999, 100), Answer::refused);
   copies_->drain();
+}
+
+// 1 MiB saves 128 times 900 ns.
+TEST_F(copies, settings__a_size_that_loses_is_left_to_the_processor) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  for (const bool tuned : {false, true}) {
+    start({}, {.tuned = tuned});
+    for (int i = 0; i < 8; i++) copies_->ended(kMiB, 128 * 900);
+    EXPECT_EQ(copy(), Answer::later);
+    for (int i = 0; i < 8; i++) copies_->ended(kMiB, 128 * 900 + 1);
+    EXPECT_EQ(copy(), tuned ? Answer::refused : Answer::later);
+    EXPECT_EQ(copy(8192, kMiB / 2), Answer::later);
+    copies_->drain();
+  }
 }
 
 TEST_F(copies, ring__never_runs_dry) {
