@@ -53,12 +53,12 @@ struct XdpSettings {
 // Which pieces a copy engine gets.
 struct CopySettings {
   copy::EngineKind engine = copy::EngineKind::automatic;  // OMX_COPY_ENGINE
-  static constexpr std::uint32_t kTuned = ~0U;
-  std::uint32_t min_message = kTuned;   // OMX_COPY_MIN_MESSAGE
-  std::uint32_t min_piece = 0;          // OMX_COPY_MIN_PIECE; 0: as measured
-  std::uint32_t min_waited = 1U << 20;  // OMX_COPY_MIN_WAITED
-  std::uint32_t warm = 0;               // OMX_COPY_WARM
-  std::uint32_t channels = 0;           // OMX_COPY_CHANNELS; 0: automatic
+  static constexpr std::uint32_t kAutomatic = ~0U;
+  std::uint32_t min_message = kAutomatic;  // OMX_COPY_MIN_MESSAGE
+  std::uint32_t min_piece = 0;             // OMX_COPY_MIN_PIECE; 0: as measured
+  std::uint32_t min_waited = kAutomatic;   // OMX_COPY_MIN_WAITED
+  std::uint32_t warm = kAutomatic;         // OMX_COPY_WARM
+  std::uint32_t channels = 0;              // OMX_COPY_CHANNELS; 0: automatic
 };
 
 struct Settings {

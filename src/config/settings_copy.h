@@ -49,9 +49,25 @@ struct CopyMinPiece : OrAutomatic<Bytes<&CopySettings::min_piece, 1, 1ULL << 30>
 };
 
 struct CopyMinMessage : OrAutomatic<Bytes<&CopySettings::min_message, 0, 1ULL << 30>,
-                                    &CopySettings::min_message, CopySettings::kTuned> {
+                                    &CopySettings::min_message, CopySettings::kAutomatic> {
   static std::string accepted() {
     return "auto (64 KiB, or more where messages end later by it), or " + Bytes::accepted();
+  }
+};
+
+struct CopyMinWaited : OrAutomatic<Bytes<&CopySettings::min_waited, 0, 1ULL << 30>, &CopySettings::min_waited,
+                                   CopySettings::kAutomatic> {
+  static std::string accepted() {
+    return "auto (1M, or 64K where the processors of this host do not share a cache), or " +
+           Bytes::accepted();
+  }
+};
+
+struct CopyWarm
+    : OrAutomatic<Bytes<&CopySettings::warm, 0, 1ULL << 30>, &CopySettings::warm, CopySettings::kAutomatic> {
+  static std::string accepted() {
+    return "auto (16K where the engine leaves data in no cache of the reader, else 0), or " +
+           Bytes::accepted();
   }
 };
 

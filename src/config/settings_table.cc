@@ -388,12 +388,11 @@ constexpr Tunable kTunables[] = {
                       "helper threads or DSA queues of an endpoint; each message is copied by one of them"),
     row<CopyMinMessage>("OMX_COPY_MIN_MESSAGE", "", "a copy engine copies messages of at least this size"),
     row<CopyMinPiece>("OMX_COPY_MIN_PIECE", "", "a copy engine copies pieces of at least this size"),
-    row<Bytes<&CopySettings::min_waited, 0, kGiB>>(
+    row<CopyMinWaited>(
         "OMX_COPY_MIN_WAITED", "",
         "inside this host, where each copy is waited for, a copy engine copies messages from this size on"),
-    row<Bytes<&CopySettings::warm, 0, kGiB>>(
-        "OMX_COPY_WARM", "",
-        "first bytes of each message that the processor copies itself, to have them in its cache"),
+    row<CopyWarm>("OMX_COPY_WARM", "",
+                  "first bytes of each message that the processor copies itself, to have them in its cache"),
 
     // Waiting.
     row<Number<&WaitSettings::spin_us, 0, 10'000'000>>(

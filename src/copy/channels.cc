@@ -34,6 +34,7 @@ std::unique_ptr<CopyEngine> Channels::join(std::vector<std::unique_ptr<CopyEngin
 Capabilities Channels::capabilities() const {
   Capabilities all = engines_.front()->capabilities();
   all.most_outstanding = most_;
+  for (const auto& engine : engines_) all.cached = all.cached && engine->capabilities().cached;
   for (const auto& engine : engines_)
     all.least_piece = std::max(all.least_piece, engine->capabilities().least_piece);
   return all;

@@ -76,6 +76,7 @@ DsaEngine::~DsaEngine() {
 Capabilities DsaEngine::capabilities() const {
   return {.name = "dsa",
           .asynchronous = true,
+          .cached = options_.cache_control,
           .least_piece = options_.least_piece,
           .most_outstanding = options_.most_outstanding};
 }

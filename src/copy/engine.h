@@ -50,6 +50,7 @@ struct Submission {
 struct Capabilities {
   const char* name = "";               // as in engine_name()
   bool asynchronous = false;           // false: submit() returns when the piece is copied
+  bool cached = true;                  // the destination is in a cache of the owner's processor then
   std::uint32_t least_piece = 0;       // bytes; the caller copies smaller pieces faster itself
   std::uint32_t most_outstanding = 1;  // tickets beyond completed(); with that many, submit() is busy
 };

@@ -8,12 +8,18 @@
 
 namespace omx::copy {
 
+inline constexpr std::uint32_t kWaitedShared = 1024 * 1024, kWaitedApart = 64 * 1024;
+// The head of a message that its reader touches first, and that half of a first-level cache holds.
+inline constexpr std::uint32_t kWarmHead = 16 * 1024;
+
 struct Policy {
   std::uint32_t min_message =
       64 * 1024;                // bytes; the default of the original's driver for asynchronous copies
   bool tuned = false;           // larger messages may turn out to lose (threshold.h)
   std::uint32_t min_piece = 0;  // bytes; 0: the engine's own limit
-  std::uint32_t min_waited = 1024 * 1024;  // the same where each copy is waited for (inside a host)
+  // As min_message, where each copy is waited for (inside a host). Processors that share a cache copy up to
+  // its size faster than an engine (Cluster 2008, IV-D).
+  std::uint32_t min_waited = kWaitedShared;
   // The processor copies pieces that begin before this offset of their message, so that they are in its
   // cache.
   std::uint32_t warm = 0;

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <new>
 
+#include "base/affinity.h"
+#include "base/cache_topology.h"
 #include "base/futex.h"
 #include "base/no_cancel.h"
 #include "base/no_signals.h"
@@ -33,7 +35,9 @@ void ThreadEngine::ParkSlot::sleep(TimeNs deadline) {
 }
 
 ThreadEngine::ThreadEngine(const ThreadOptions& options)
-    : options_(options), pieces_(std::bit_ceil(std::clamp(options.most_outstanding, 1U, 65536U))) {}
+    : options_(options),
+      cached_(cache_shared(affinity_read())),
+      pieces_(std::bit_ceil(std::clamp(options.most_outstanding, 1U, 65536U))) {}
 
 Result<std::unique_ptr<CopyEngine>> ThreadEngine::create(const ThreadOptions& options) {
   std::unique_ptr<ThreadEngine> engine;
@@ -63,6 +67,7 @@ ThreadEngine::~ThreadEngine() {
 Capabilities ThreadEngine::capabilities() const {
   return {.name = "thread",
           .asynchronous = true,
+          .cached = cached_,
           .least_piece = options_.least_piece,
           .most_outstanding = static_cast<std::uint32_t>(pieces_.size())};
 }

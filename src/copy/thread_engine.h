@@ -52,6 +52,7 @@ class ThreadEngine final : public CopyEngine {
   bool forked();  // returns whether this is a forked child, and ends all tickets there
 
   const ThreadOptions options_;
+  const bool cached_;  // the processors of both threads share a cache
   const ForkMark mark_;
   // index: ticket modulo the size; the owner writes a piece before it publishes the ticket
   std::vector<Piece> pieces_;

@@ -117,7 +117,8 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t bulk, bool u
               : "no bulk path by UDP here: a packet socket of its own for large messages";
     return way;
   }
-  const copy::Policy policy = runtime::copy_policy(settings, facts.calibration.value_or(copy::Calibration{}));
+  const copy::Policy policy =
+      runtime::copy_policy(settings, facts.calibration.value_or(copy::Calibration{}), facts.caches);
   const bool offloads =
       facts.engine != "cpu" && bytes >= policy.min_message && f.pull_reply >= policy.min_piece;
   way.copy = offloads ? facts.engine + " engine, from the ring" : "processor, from the ring";
@@ -167,6 +168,7 @@ ProtocolFacts protocol_facts_find(const runtime::Settings& settings) {
     if (!engine) return facts;
   }
   facts.engine = (*engine)->capabilities().name;
+  facts.caches = runtime::cache_facts((*engine)->capabilities());
   facts.calibration = copy::calibrate(**engine);
   return facts;
 }

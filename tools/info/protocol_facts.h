@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "copy/calibration.h"
+#include "runtime/endpoint/copies.h"
 #include "tools/info/info_print.h"
 
 namespace omx::tools {
@@ -22,6 +23,7 @@ struct ProtocolFacts {
   std::optional<copy::Calibration>
       calibration;             // of the engine that the settings name, or of "cpu" if that one is missing
   std::string engine;          // its name
+  runtime::CacheFacts caches;  // of it
   std::string engine_problem;  // why the engine of the settings is missing
 };
 

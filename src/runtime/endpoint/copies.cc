@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/affinity.h"
+#include "base/cache_topology.h"
 #include "base/clock.h"
 #include "copy/calibration.h"
 #include "copy/engines.h"
@@ -26,14 +28,23 @@ std::uint32_t frame_data(const link::Transport& link) {
 }
 }  // namespace
 
-copy::Policy copy_policy(const Settings& settings, const copy::Calibration& calibration) {
+copy::Policy copy_policy(const Settings& settings, const copy::Calibration& calibration,
+                         const CacheFacts& caches) {
   copy::Policy policy;
-  policy.tuned = settings.copy.min_message == CopySettings::kTuned;
+  constexpr std::uint32_t kAutomatic = CopySettings::kAutomatic;
+  policy.tuned = settings.copy.min_message == kAutomatic;
   if (!policy.tuned) policy.min_message = settings.copy.min_message;
   policy.min_waited = settings.copy.min_waited;
+  if (policy.min_waited == kAutomatic)
+    policy.min_waited = caches.host_shares ? copy::kWaitedShared : copy::kWaitedApart;
   policy.warm = settings.copy.warm;
+  if (policy.warm == kAutomatic) policy.warm = caches.engine_fills ? 0 : copy::kWarmHead;
   policy.min_piece = settings.copy.min_piece > 0 ? settings.copy.min_piece : calibration.least_piece;
   return policy;
+}
+
+CacheFacts cache_facts(const copy::Capabilities& engine) {
+  return {cache_shared(processors_online()), engine.cached};
 }
 
 copy::EngineOptions copy_options(const Settings& settings) {
@@ -45,7 +56,7 @@ copy::EngineOptions copy_options(const Settings& settings) {
 bool ring_better(const Settings& settings, const copy::Calibration& calibration, std::uint32_t piece) {
   if (settings.placement != Placement::automatic) return settings.placement == Placement::ring;
   const copy::Calibration::Row& row = calibration.row_for(piece);
-  return piece >= copy_policy(settings, calibration).min_piece && row.submit_ns < row.place_ns;
+  return piece >= copy_policy(settings, calibration, {}).min_piece && row.submit_ns < row.place_ns;
 }
 
 Result<std::unique_ptr<Copies>> Copies::create(const Settings& settings, link::Transport& link) {
@@ -63,7 +74,7 @@ Result<std::unique_ptr<Copies>> Copies::create(const Settings& settings, link::T
   if (!engine) return tl::unexpected(engine.error());
   if (!(*engine)->capabilities().asynchronous || !link.ring()) return nullptr;
   const copy::Calibration& calibration = copy::calibration(kind, **engine);
-  const copy::Policy policy = copy_policy(settings, calibration);
+  const copy::Policy policy = copy_policy(settings, calibration, cache_facts((*engine)->capabilities()));
   if (policy.min_piece == ~0U && optional) return nullptr;
   if (policy.min_piece == ~0U)
     return fail(

@@ -16,12 +16,18 @@
 
 namespace omx::runtime {
 
+struct CacheFacts {
+  bool host_shares = true;   // all processors of this host share a cache
+  bool engine_fills = true;  // data that the engine copied are in a cache of the reader
+};
+CacheFacts cache_facts(const copy::Capabilities& engine);
+
 // Return what follows from the settings and a measurement. copy_options() says how an engine is made,
-// copy_policy() which pieces are offloaded.
-// ring_better() says whether the copy engine takes frames of that size from the ring faster than the kernel
-// places them.
+// copy_policy() which pieces are offloaded. ring_better() says whether the copy engine takes frames of that
+// size from the ring faster than the kernel places them.
 copy::EngineOptions copy_options(const Settings& settings);
-copy::Policy copy_policy(const Settings& settings, const copy::Calibration& calibration);
+copy::Policy copy_policy(const Settings& settings, const copy::Calibration& calibration,
+                         const CacheFacts& caches);
 bool ring_better(const Settings& settings, const copy::Calibration& calibration, std::uint32_t piece);
 
 class Copies final : public protocol::Offload {

@@ -150,6 +150,28 @@ TEST_F(copies, lost_completion__of_a_frame_in_shared_memory) {
   EXPECT_EQ(link_.abandoned, 0);
 }
 
+TEST(copy_policy, follows_the_caches_unless_told) {
+  copy::Calibration calibration;
+  calibration.least_piece = 4096;
+  Settings settings;
+  const auto policy = [&](bool host_shares, bool engine_fills) {
+    return copy_policy(settings, calibration, {host_shares, engine_fills});
+  };
+  EXPECT_EQ(policy(true, true).min_waited, 1U << 20);
+  EXPECT_EQ(policy(false, true).min_waited, 64U << 10) << "no cache makes the processor's copies fast";
+  EXPECT_EQ(policy(true, true).warm, 0U);
+  EXPECT_EQ(policy(true, false).warm, 16U << 10);
+  EXPECT_TRUE(policy(true, true).tuned);
+  EXPECT_EQ(policy(true, true).min_message, 64U << 10);
+  settings.copy = {.min_message = 1, .min_waited = 2, .warm = 3};
+  for (const bool either : {false, true}) {
+    EXPECT_EQ(policy(either, either).min_message, 1U);
+    EXPECT_EQ(policy(either, either).min_waited, 2U);
+    EXPECT_EQ(policy(either, either).warm, 3U);
+    EXPECT_FALSE(policy(either, either).tuned);
+  }
+}
+
 TEST(ring_better, as_measured_or_as_told) {
   copy::Calibration calibration;
   for (std::size_t i = 0; i < calibration.rows.size(); i++) calibration.rows[i].bytes = 1000U << i;
