@@ -58,6 +58,7 @@ struct CopySettings {
   std::uint32_t min_piece = 0;             // OMX_COPY_MIN_PIECE; 0: as measured
   std::uint32_t min_waited = kAutomatic;   // OMX_COPY_MIN_WAITED
   std::uint32_t warm = kAutomatic;         // OMX_COPY_WARM
+  bool medium = false;                     // OMX_COPY_MEDIUM
   std::uint32_t channels = 0;              // OMX_COPY_CHANNELS; 0: automatic
 };
 

@@ -387,6 +387,9 @@ constexpr Tunable kTunables[] = {
     row<CopyChannels>("OMX_COPY_CHANNELS", "",
                       "helper threads or DSA queues of an endpoint; each message is copied by one of them"),
     row<CopyMinMessage>("OMX_COPY_MIN_MESSAGE", "", "a copy engine copies messages of at least this size"),
+    row<Boolean<&CopySettings::medium>>(
+        "OMX_COPY_MEDIUM", "",
+        "1 = a copy engine copies fragments of medium messages as well, of at least OMX_COPY_MIN_PIECE"),
     row<CopyMinPiece>("OMX_COPY_MIN_PIECE", "", "a copy engine copies pieces of at least this size"),
     row<CopyMinWaited>(
         "OMX_COPY_MIN_WAITED", "",

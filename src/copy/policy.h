@@ -15,6 +15,7 @@ inline constexpr std::uint32_t kWarmHead = 16 * 1024;
 struct Policy {
   std::uint32_t min_message =
       64 * 1024;                // bytes; the default of the original's driver for asynchronous copies
+  bool medium = false;          // fragments of medium messages, too, whatever their size
   bool tuned = false;           // larger messages may turn out to lose (threshold.h)
   std::uint32_t min_piece = 0;  // bytes; 0: the engine's own limit
   // As min_message, where each copy is waited for (inside a host). Processors that share a cache copy up to
@@ -26,12 +27,15 @@ struct Policy {
   std::uint32_t cpu_share = 5;  // copy_wait(): the owner copies one part in `cpu_share` itself; 0: nothing
 };
 
+// Returns whether the engine copies pieces of that size.
+inline bool piece_worth(const Policy& policy, const Capabilities& engine, std::uint64_t bytes) {
+  return engine.asynchronous && bytes >= (policy.min_piece > 0 ? policy.min_piece : engine.least_piece);
+}
 // Returns whether a piece of a message should go to this engine. Small messages are waited for at
 // once, so nothing would overlap. That made medium messages of the original slower (Cluster 2008).
 inline bool offload_worth(const Policy& policy, const Capabilities& engine, std::uint64_t message_bytes,
                           std::uint64_t piece_bytes) {
-  const std::uint32_t least = policy.min_piece > 0 ? policy.min_piece : engine.least_piece;
-  return engine.asynchronous && message_bytes >= policy.min_message && piece_bytes >= least;
+  return message_bytes >= policy.min_message && piece_worth(policy, engine, piece_bytes);
 }
 // Returns the same as offload_worth() for copies that the owner must wait for and shares (copy_wait).
 inline bool wait_worth(const Policy& policy, const Capabilities& engine, std::uint64_t message_bytes,

@@ -74,6 +74,7 @@ namespace omx::protocol {
   X(recv_marked, "Recv Marked by a Queue")                         \
   X(marks_told, "Told that a Queue Marked Frames")                 \
   X(pull_copy_offloaded, "Pull Reply Copied by an Engine")         \
+  X(medium_copy_offloaded, "Medium Fragment Copied by an Engine")  \
   X(pull_rerequest_gap, "Pull Re-request after Gap")               \
   X(pull_rerequest_timer, "Pull Re-request after Silence")         \
   X(pull_rerequest_rail, "Pull Re-request by Another Rail")        \

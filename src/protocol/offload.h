@@ -10,6 +10,11 @@
 
 namespace omx::protocol {
 
+// Tickets of the copies of a message; `last` is 0 if there are none.
+struct OffloadTickets {
+  std::uint64_t first = 0, last = 0;
+};
+
 class Offload {
  public:
   enum class Answer : std::uint8_t {
@@ -17,13 +22,17 @@ class Offload {
     copied,   // the copy is done
     later,    // done when completed() reaches the ticket; until then the memory must not be used
   };
+  struct Message {
+    std::uint64_t bytes = 0;
+    std::uint32_t number = 0;  // the same for all copies of a message
+    bool medium = false;       // its end waits for the copies
+  };
   struct Copy {
     std::byte* to = nullptr;
     const std::byte* from = nullptr;  // in the frame that the engine is given now
     std::size_t bytes = 0;
     std::uint64_t offset = 0;  // in the message
-    std::uint64_t message_bytes = 0;
-    std::uint32_t message = 0;  // copies of one message have the same number
+    Message message;
   };
 
   // Starts a copy. `ticket` grows with each copy that is made later.

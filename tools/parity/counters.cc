@@ -53,7 +53,7 @@ constexpr std::array<Label, 85> kLabels = {{
     {"Recv Raw"},
     {"Recv Host Query"},
     {"Recv Host Reply"},
-    {"DMA Recv Medium Frag"},
+    {"DMA Recv Medium Frag", "Medium Fragment Copied by an Engine"},
     {"DMA Recv Medium Frag Only Partial"},
     {"DMA Recv Pull Reply", "Pull Reply Copied by an Engine"},
     {"DMA Recv Pull Reply Only Partial"},

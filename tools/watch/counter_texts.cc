@@ -116,6 +116,8 @@ constexpr CounterText kTexts[] = {
      "a peer received marked ones, so fewer are on their way there"},
     {"Pull Reply Copied by an Engine", "copies",
      "pieces of large messages that the copy engine copied beside the processor (OMX_COPY_ENGINE)"},
+    {"Medium Fragment Copied by an Engine", "copies",
+     "pieces of medium messages that the copy engine copied beside the processor (OMX_COPY_MEDIUM)"},
     {"Pull Re-request after Gap", "packets", "later pieces came, so missing ones were requested again: loss"},
     {"Pull Re-request after Silence", "packets",
      "no piece came for several round trips: a loss, or the sender computes without progress"},

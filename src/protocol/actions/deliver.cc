@@ -14,6 +14,7 @@
 #include "protocol/state/arrivals.h"
 #include "protocol/state/bulk_trust.h"
 #include "protocol/state/matching.h"
+#include "protocol/state/medium_copy.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/pull_slots.h"
 #include "protocol/state/request.h"
@@ -122,6 +123,7 @@ bool partial_start(State& s, Peer& p, const wire::Medium& packet, const std::byt
   partial.last = s.now;
   partial.msg_length = packet.length;
   partial.header = static_cast<std::uint8_t>(wire::medium_header_bytes(packet));
+  partial.number = s.transfers.pull_age++;
   p.rx.partial = &partial;
   return true;
 }
@@ -136,7 +138,10 @@ Partial partial_take(State& s, Peer& p) {
 void partial_finish(State& s, Peer& p) {
   const Partial partial = partial_take(s, p);
   if (partial.by_bulk) bulk_received_count(s, partial.msg_length);
-  if (partial.request) receive_complete(s, *partial.request);
+  if (partial.request && medium_copied(s, partial))
+    receive_complete(s, *partial.request);
+  else if (partial.request)
+    request_finish(s, *partial.request, Status::aborted);
   if (Unexpected* u = partial.unexpected) {
     u->complete = true;
     if (Request* r = u->claimed) {
@@ -175,8 +180,10 @@ Delivery deliver_medium(State& s, Peer& p, const wire::Medium& packet, std::uint
   if (data && partial.unexpected) {
     __builtin_memcpy(partial.unexpected->buffer + offset, data, packet.frag_length);
   } else if (data && partial.request && offset < partial.request->xfer_length) {
-    Request& r = *partial.request;
-    r.segments.write(offset, data, std::min<std::uint32_t>(packet.frag_length, r.xfer_length - offset));
+    const std::uint32_t length =
+        std::min<std::uint32_t>(packet.frag_length, partial.request->xfer_length - offset);
+    medium_copy(s, partial, offset, data, length,
+                partial.received + packet.frag_length >= partial.msg_length);
   }
   partial.mask |= bit;
   partial.by_bulk |= (packet.flags & wire::kFlagBulkProbe) != 0;
@@ -224,6 +231,7 @@ Delivery deliver_rndv(State& s, Peer& p, const wire::Rndv& packet, const std::by
 void partial_abandon(State& s, Peer& p, Status status) {
   if (!p.rx.partial) return;
   const Partial partial = partial_take(s, p);
+  medium_copied(s, partial);  // the application may use the memory as soon as the failure is reported
   Request* r = partial.request;
   if (Unexpected* u = partial.unexpected) {
     r = u->claimed;

@@ -29,7 +29,9 @@ void reorder_drain(State& s, Peer& p) {
       wire::Head head;
       if (wire::decode_head(frame, head) == wire::Drop::none) {
         head.src = p.nic;  // whichever board the frame came by
+        s.transfers.frame_passes = true;
         numbered_frame(s, head, frame, true);
+        s.transfers.frame_passes = false;
       }
       s.memory.buffers.put(reinterpret_cast<std::byte*>(f), reorder_bytes(f->length));
       // A cleanup inside the delivery may have dropped the reorder buffer. The frames in hand are still ours.

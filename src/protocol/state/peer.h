@@ -34,6 +34,8 @@ struct Partial {
   std::uint32_t received = 0;  // bytes
   std::uint64_t mask = 0;      // fragments received
   TimeNs last = 0;             // when the last fragment came
+  std::uint32_t number = 0;    // of the message, for copies
+  OffloadTickets copies;
 
   const void* message() const { return request ? static_cast<const void*>(request) : unexpected; }
 };

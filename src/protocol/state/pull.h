@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/list.h"
+#include "protocol/offload.h"
 #include "protocol/state/timer.h"
 #include "protocol/types.h"
 #include "wire/packets.h"
@@ -66,15 +67,15 @@ struct Pull {
   std::uint32_t next_frame = 0;  // first not yet asked for
   std::uint32_t rings_at = 0;    // the answer before this frame wakes us, though all is asked for; 0: none
   std::uint32_t blocks_max = 0;
-  std::uint64_t copies_first = 0, copies_last = 0;  // tickets of its copies (offload.h); 0: none
-  TimeNs copies_since = 0;                          // since when it waits for nothing else
-  std::uint32_t unscheduled_key = 0;                // see unscheduled.cc
-  bool leave = false;                               // the sender may add unscheduled data to its next message
-  bool by_bulk = false;  // laid out for the bulk path, and asked for by it while it is trusted
-  bool gso = false;      // asked for in GSO frames
-  bool paced = false;    // counts for the pace of the schedule
-  bool share = false;    // read from its end while frames come (pull_share.cc) ...
-  bool asks = false;     // ... that were asked for
+  OffloadTickets copies;
+  TimeNs copies_since = 0;            // since when it waits for nothing else
+  std::uint32_t unscheduled_key = 0;  // see unscheduled.cc
+  bool leave = false;                 // the sender may add unscheduled data to its next message
+  bool by_bulk = false;               // laid out for the bulk path, and asked for by it while it is trusted
+  bool gso = false;                   // asked for in GSO frames
+  bool paced = false;                 // counts for the pace of the schedule
+  bool share = false;                 // read from its end while frames come (pull_share.cc) ...
+  bool asks = false;                  // ... that were asked for
   std::array<PullBlock, kPullBlocksStriped> blocks;  // ring of blocks in flight
   std::uint32_t first_block = 0;
   std::uint32_t block_count = 0;

@@ -102,6 +102,7 @@ struct EngineTransfers {
   Unscheduled unscheduled;
   std::uint32_t pull_age = 0;  // age of the youngest pull
   bool bulk_seen = false;      // a pull was large enough for a bulk path of its own to pay
+  bool frame_passes = false;   // the frame being processed is a copy that is freed next (reorder_drain.cc)
   // The ways by which running large messages were asked for.
   bool pulls_by_bulk = false, pulls_by_link = false;
 };

@@ -34,6 +34,7 @@ copy::Policy copy_policy(const Settings& settings, const copy::Calibration& cali
   constexpr std::uint32_t kAutomatic = CopySettings::kAutomatic;
   policy.tuned = settings.copy.min_message == kAutomatic;
   if (!policy.tuned) policy.min_message = settings.copy.min_message;
+  policy.medium = settings.copy.medium;
   policy.min_waited = settings.copy.min_waited;
   if (policy.min_waited == kAutomatic)
     policy.min_waited = caches.host_shares ? copy::kWaitedShared : copy::kWaitedApart;
@@ -102,11 +103,11 @@ void Copies::ended(std::uint64_t message_bytes, TimeNs waited) {
 }
 
 protocol::Offload::Answer Copies::copy(const Copy& copy, std::uint64_t& ticket) {
-  if (copy.offset < policy_.warm) return Answer::refused;
-  const copy::Piece piece{copy.from, copy.to, copy.bytes, false, copy.message};
+  if (copy.message.medium ? !policy_.medium : copy.offset < policy_.warm) return Answer::refused;
+  const copy::Piece piece{copy.from, copy.to, copy.bytes, false, copy.message.number};
   if (frames_ == Frames::passing) return Answer::refused;
   if (frames_ == Frames::of_neighbours) {
-    if (!copy::wait_worth(policy_, engine_->capabilities(), copy.message_bytes, copy.bytes))
+    if (!copy::wait_worth(policy_, engine_->capabilities(), copy.message.bytes, copy.bytes))
       return Answer::refused;
     copy::Ticket waited = 0;
     if (copy::copy_wait(*engine_, policy_, piece, &waited)) return Answer::copied;
@@ -116,9 +117,7 @@ protocol::Offload::Answer Copies::copy(const Copy& copy, std::uint64_t& ticket) 
     seen_ = ticket = waited;
     return Answer::later;
   }
-  if (!copy::offload_worth(policy_, engine_->capabilities(), copy.message_bytes, copy.bytes))
-    return Answer::refused;
-  if (!threshold_.worth(copy.message_bytes, copy.bytes)) return Answer::refused;
+  if (!worth(copy)) return Answer::refused;
   const std::uint32_t most = copy::slots_held_most(link_.ring()->slots());
   if (link_.ring()->held() >= most) completed();
   if (link_.ring()->held() >= most) return Answer::refused;
@@ -126,6 +125,12 @@ protocol::Offload::Answer Copies::copy(const Copy& copy, std::uint64_t& ticket) 
   if (submission.answer != copy::Answer::accepted) return Answer::refused;
   taken_ = ticket = submission.ticket;
   return Answer::later;
+}
+
+bool Copies::worth(const Copy& copy) {
+  if (copy.message.medium) return copy::piece_worth(policy_, engine_->capabilities(), copy.bytes);
+  return copy::offload_worth(policy_, engine_->capabilities(), copy.message.bytes, copy.bytes) &&
+         threshold_.worth(copy.message.bytes, copy.bytes);
 }
 
 std::uint64_t Copies::completed() {

@@ -64,6 +64,8 @@ class Copies final : public protocol::Offload {
   void drain() override;
 
  private:
+  bool worth(const Copy& copy);
+
   std::unique_ptr<copy::CopyEngine> engine_;
   copy::Policy policy_;
   copy::Threshold threshold_;
