@@ -196,6 +196,23 @@ TEST_F(Retransmit, ack__lost_one_is_repeated_for_a_duplicate) {
   EXPECT_EQ(b->counters[Counter::duplicate], 1U);
 }
 
+// The path may lose the newest message again each time, if the older ones that are repeated with it fill a
+// queue (found by omx_sim --workload congestion --seed 3073788).
+TEST_F(Retransmit, ack__lost_one_is_repeated_for_an_old_message__legacy) {
+  Config config;
+  config.extension = false;
+  config.buffered_sends_max = 0;
+  open(config, config);
+  const auto lose_ack = drop_next(wire::PacketType::truc, 1);
+  network.faults.drop = [&, sent = 0](const Bytes& frame) mutable {
+    return type_of(frame) == wire::PacketType::small ? sent++ > 0 : lose_ack(frame);
+  };
+  Request* const first = send(*a, to_b, message(4), 1);
+  Request* const second = send(*a, to_b, message(100), 2);
+  EXPECT_EQ(wait(*a, second, 10 * kSecond).status, Status::success);
+  EXPECT_EQ(wait(*a, first, kSecond).status, Status::success);
+}
+
 TEST_F(Retransmit, ack__bitmap_of_what_was_dropped_again_is_not_believed_for_ever) {
   // The receiver reports reordered messages to the sender. Then it has no memory to keep them. They must come
   // again.

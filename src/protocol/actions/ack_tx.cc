@@ -24,6 +24,10 @@ void ack_needed(State& s, Peer& p) {
     ack_immediately(s, p);
     return;
   }
+  ack_later(s, p);
+}
+
+void ack_later(State& s, Peer& p) {
   if (p.counting.ack_pending) return;
   p.counting.ack_pending = true;
   p.rx.ack_due =

@@ -8,6 +8,7 @@ struct Peer;
 struct State;
 
 void ack_needed(State& s, Peer& p);  // notes that the next wanted number moved
+void ack_later(State& s, Peer& p);   // after the usual delay, unless one is sent before
 void ack_transmit(State& s, Peer& p);
 void ack_flush(State& s, bool delayed_too);
 

@@ -147,9 +147,13 @@ bool order_check(State& s, Peer& p, const wire::Head& head, wire::Frame frame, c
     return false;
   }
   s.count(Counter::duplicate)++;
-  // An acknowledgement was lost. The reference answers only the newest number. Extended peers send the oldest
-  // message again, so they answer any old number.
-  if (p.agreed.extended || ahead == kSeqSpace - 1) ack_immediately(s, p);
+  // An acknowledgement was lost. The reference answers only the newest number (docs/spec/protocol.md 4). That
+  // one may be lost each time on a path where the older ones before it fill a queue, so those are answered,
+  // too.
+  if (p.agreed.extended || ahead == kSeqSpace - 1)
+    ack_immediately(s, p);
+  else
+    ack_later(s, p);
   return false;
 }
 
