@@ -13,6 +13,7 @@
 #include "simulation/nic/kernel_run.h"
 #include "simulation/nic/kernels.h"
 #include "simulation/nic/parameters_today.h"
+#include "simulation/nic/streams.h"
 #include "simulation/nic/workloads.h"
 #include "wire/sizes.h"
 
@@ -123,7 +124,7 @@ int main(int argc, char** argv) {
   using Experiment = WorkResult (*)(const WorkOptions&);
   const std::map<std::string, Experiment> experiments = {
       {"pingpong", pingpong}, {"stream", stream}, {"invalid", invalid}, {"alltoall", alltoall},
-      {"incast", incast},     {"sort", sort},     {"kernel", kernel}};
+      {"incast", incast},     {"sort", sort},     {"kernel", kernel},   {"streams", pair_streams}};
   using omx::wire::PacketType;
   const std::map<std::string, PacketType> marked = {{"rendezvous", PacketType::rndv},
                                                     {"pull", PacketType::pull},

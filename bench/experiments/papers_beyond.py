@@ -21,6 +21,7 @@ BUSES = (10000, 153.5, 76.75)  # GB/s: no limit, four and two of the eight chann
 HOSTS = (2, 4, 16, 64, 256, 1024)
 MESH = (2, 4, 8, 16, 32, 64)
 NEAR = ("--interrupts", "bound", "--cores", 2)  # the interrupt on a core next to the process's core
+LOCKS = (50, 125, 250)  # ns of a frame's 250 that hold the lock of the queue to send
 PAYS = 1.05  # a smaller gain counts as none
 
 INTRODUCTION = """\
@@ -207,6 +208,42 @@ def findings_moderation(m):
     return f
 
 
+def sending(run):
+    """Processes of a host that send short messages to processes of another, by one queue to send and by one for each."""
+    at = {}
+    for lock in LOCKS:
+        for queues in (1, PROCESSES[-1]):
+            for count in PROCESSES:
+                for gbits in (100, 400):
+                    result = run(*today("streams", "--size", 128, "--iterations", 1500, "--window", 128, "--strategy", "openmx", "--interrupts", "queues",
+                                        "--cores", *range(count), *speed(gbits), "--set", f"transmit_lock_ns={lock}", "--set", f"transmit_queues={queues}"))
+                    at[lock, queues, count, gbits] = result["rate"] / 1e6
+    return at
+
+
+def findings_sending(s):
+    f = Findings()
+    count, lock = PROCESSES[-1], LOCKS[1]
+
+    def gain(held, processes, gbits=100):
+        return s[held, count, processes, gbits] / s[held, 1, processes, gbits]
+
+    f.say(all(gain(held, 1) < PAYS for held in LOCKS), "One process gains nothing by a queue of its own: nothing else takes the lock.")
+    first = next((n for n in PROCESSES if gain(lock, n) > PAYS), None)
+    f.say(first is not None and gain(lock, count) > PAYS,
+          f"With a lock that is held for {lock} ns of a frame's 250, one queue limits from {first} processes on: {count} processes send {s[lock, 1, count, 100]:.1f} million messages of 128 bytes "
+          f"a second by one queue and {s[lock, count, count, 100]:.1f} by one each, {gain(lock, count):.1f} times.")
+    f.say(gain(LOCKS[0], count) > 1 / PAYS and gain(LOCKS[2], count) > gain(lock, count),
+          f"What counts is how long the lock is held: with {LOCKS[0]} ns {gain(LOCKS[0], count):.2f} times, with {LOCKS[2]} ns (all of the time) {gain(LOCKS[2], count):.1f} times. "
+          "XPS, which `omx tune` sets, gives each core its queue ([how](../how-to/tune-a-host.md)).")
+    return f
+
+
+def tables_sending(s):
+    yield "Million messages of 128 bytes a second, 100 Gb/s, by one queue to send and by one for each core", table(["lock held", *(f"{n} process{'es' if n > 1 else ''}" for n in PROCESSES)], [
+        [f"{lock} ns", *(f"{s[lock, 1, n, 100]:.2f}, {s[lock, PROCESSES[-1], n, 100]:.2f}" for n in PROCESSES)] for lock in LOCKS], True)
+
+
 def findings_steering(t):
     f = Findings()
     big = 64 * KIB
@@ -374,10 +411,12 @@ def plots(m, t, o):
 def write(runs, gnuplot, output, facts, parameters):
     """Writes the document. Returns how many statements no longer hold."""
     value = {p["name"]: p["value"] for p in parameters}
-    m, t, o, d = runs.evaluate([moderation, steering, offload, lambda run: doubts(run, parameters)])
-    found = {"moderation": findings_moderation(m), "steering": findings_steering(t), "offload": findings_offload(o), "doubts": findings_doubts(d)}
-    tables = {"moderation": tables_moderation(m), "steering": tables_steering(t), "offload": tables_offload(o), "doubts": tables_doubts(d)}
-    titles = {"moderation": "Message-aware moderation", "steering": "Steering", "offload": "Copy offload", "doubts": "How much hangs on the numbers"}
+    m, t, s, o, d = runs.evaluate([moderation, steering, sending, offload, lambda run: doubts(run, parameters)])
+    found = {"moderation": findings_moderation(m), "steering": findings_steering(t), "sending": findings_sending(s), "offload": findings_offload(o),
+             "doubts": findings_doubts(d)}
+    tables = {"moderation": tables_moderation(m), "steering": tables_steering(t), "sending": tables_sending(s), "offload": tables_offload(o), "doubts": tables_doubts(d)}
+    titles = {"moderation": "Message-aware moderation", "steering": "Steering", "sending": "Queues to send", "offload": "Copy offload",
+              "doubts": "How much hangs on the numbers"}
     folder = os.path.join(output, "evaluation")
     os.makedirs(folder, exist_ok=True)
     drawn = list(plots(m, t, o))

@@ -76,7 +76,7 @@ Host::Host(Scheduler& scheduler, FramePool& frames, const Parameters& parameters
       nic_(scheduler, parameters, {setup.strategy, setup.interrupts == Interrupts::queues ? kCores : 1},
            [this](std::uint32_t queue, double ago_ns) { interrupt(queue, ago_ns); }),
       bus_(scheduler, parameters),
-      transmit_queue_(scheduler, parameters) {
+      transmit_queues_(scheduler, parameters) {
   for (std::uint32_t i = 0; i < kCores; i++) {
     cores_.push_back(std::make_unique<Core>(scheduler, parameters));
     cores_[i]->polled = setup.all_busy || !setup.may_sleep;
@@ -281,7 +281,8 @@ void Host::sent(Process& process, std::uint32_t core, bool interrupt) {
                                                   parameters_.memcpy_cached_rate);
     if (first && !interrupt) ns += parameters_.syscall_ns;
     first = false;
-    Work work{[this, ns] { return transmit_queue_.take(ns); }, [this, frame] { transmit(frame); }};
+    Work work{[this, core, ns] { return transmit_queues_.take(core, ns); },
+              [this, frame] { transmit(frame); }};
     if (interrupt)
       cores_[core]->interrupted_by(std::move(work));
     else

@@ -19,7 +19,7 @@
 #include "simulation/nic/memory_bus.h"
 #include "simulation/nic/nic.h"
 #include "simulation/nic/topology.h"
-#include "simulation/nic/transmit_queue.h"
+#include "simulation/nic/transmit_queues.h"
 
 namespace omx::simulation::nic {
 
@@ -130,7 +130,7 @@ class Host {
   std::vector<std::unique_ptr<Process>> processes_;
   Nic nic_;
   MemoryBus bus_;
-  TransmitQueue transmit_queue_;
+  TransmitQueues transmit_queues_;
   std::uint32_t next_core_ = 1;
   TimeNs engine_free_ = 0;  // when the copy engine has finished everything
 };

@@ -14,6 +14,7 @@ Range range_of_unit(std::string_view unit) {
   if (unit == "bit/s" || unit == "B/s") return {1e6, 1e13};
   if (unit == "B") return {1, 1e9};
   if (unit == "frames") return {1, 1e6};
+  if (unit == "queues") return {1, 64};
   if (unit == "lines") return {0, 1e4};
   if (unit == "chunks") return {0, 100};
   return {0, 1e9};  // ns
@@ -21,7 +22,7 @@ Range range_of_unit(std::string_view unit) {
 
 std::string wrong(std::string_view name, std::string_view unit, double value) {
   const Range range = range_of(name);
-  const bool whole = unit == "0 or 1" || unit == "frames";
+  const bool whole = unit == "0 or 1" || unit == "frames" || unit == "queues";
   if (value >= range.least && value <= range.most && (!whole || value == std::floor(value))) return {};
   return fmt::format("{} must be {} from {:g} to {:g} ({}), not {:g}", name,
                      whole ? "a whole number" : "a number", range.least, range.most, unit, value);

@@ -97,6 +97,7 @@ namespace omx::simulation::nic {
   X(transmit_lock_ns, 510, "ns", "assumed",                                                                  \
     "the part of each of these three that holds the lock of the host's only queue to send ([Q] Euro-Par 6 "  \
     "has one); half of transmit_ns")                                                                         \
+  X(transmit_queues, 1, "queues", "given", "[Q] Euro-Par 6: cores share them in turn")                       \
   X(library_ns, 500, "ns", "assumed", "one event, or one send, in the library")                              \
   X(mpi_ns, 1000, "ns", "derived", "each side; [Q] 4.1: 8 us without MPI, close to 10 us with it")           \
   X(key_ns, 25, "ns", "fitted",                                                                              \

@@ -73,6 +73,7 @@ namespace omx::simulation::nic {
   X(transmit_data_ns, 300, "assumed", "the same and a reference to the sender's pages")                      \
   X(transmit_reply_ns, 300, "assumed", "as transmit_data_ns")                                                \
   X(transmit_lock_ns, 0, "published", "a queue to send for each core: drivers of today have them")           \
+  X(transmit_queues, 8, "published", "one for each core")                                                    \
   X(library_ns, 175, "measured",                                                                             \
     "half of what is not handler_ns of 550 ns (docs/performance/notebook.md, a lone "                        \
     "message)")                                                                                              \

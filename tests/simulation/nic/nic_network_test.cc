@@ -7,6 +7,7 @@
 #include "simulation/nic/collectives.h"
 #include "simulation/nic/incast.h"
 #include "simulation/nic/parameters_today.h"
+#include "simulation/nic/streams.h"
 #include "simulation/nic/workloads.h"
 
 namespace omx::simulation::nic {
@@ -193,6 +194,33 @@ TEST(NicNetwork, mesh__every_host_exchanges_with_every_other) {
   o.network.peers = Peers::all;
   o.iterations = 3;
   done(alltoall(o));
+}
+
+// Four processes send at once. One lock that a frame holds all the time lets one core send at a time.
+TEST(NicNetwork, queues_to_send__one_for_each_core_lets_all_send) {
+  WorkOptions o = options(0, 128);
+  o.network.host.interrupts = Interrupts::queues;
+  o.network.host.process_cores = {0, 1, 2, 3};
+  o.iterations = 300;
+  o.window = 64;
+  o.network.parameters.transmit_lock_ns = o.network.parameters.transmit_ns;
+  const WorkResult each = done(pair_streams(o));
+  EXPECT_EQ(each.messages, 4U * 300U);
+  o.network.parameters.transmit_queues = 2;
+  const WorkResult two = done(pair_streams(o));
+  o.network.parameters.transmit_queues = 1;
+  const WorkResult one = done(pair_streams(o));
+  EXPECT_GT(one.time_ns, 1.2 * each.time_ns);
+  EXPECT_LT(two.time_ns, one.time_ns);
+  EXPECT_GE(one.time_ns, 4 * 300 * o.network.parameters.transmit_ns) << "one frame at a time";
+}
+
+TEST(NicNetwork, queues_to_send__make_no_difference_to_one_process) {
+  WorkOptions o = options(0, 128);
+  o.network.parameters.transmit_lock_ns = o.network.parameters.transmit_ns;
+  const double alone = done(pair_streams(o)).time_ns;
+  o.network.parameters.transmit_queues = 1;
+  EXPECT_EQ(done(pair_streams(o)).time_ns, alone);
 }
 
 }  // namespace
