@@ -30,6 +30,7 @@ class FakeLink final : public QuietLink, public link::Ring {
 class copies : public testing::Test {
  protected:
   void start(const EmulatedScript& script = {}, const copy::Policy& policy = {}) {
+    copies_.reset();  // before its device
     rig_ = std::make_unique<copy::DsaRig>(script);
     copy::Calibration costs;  // of each piece: 1000 ns for the processor, 100 for handing over
     for (auto& row : costs.rows) row = {.bytes = 8192, .memcpy_out_ns = 1000, .submit_ns = 100};
