@@ -10,6 +10,7 @@
 #include "config/strategy.h"
 #include "copy/engines.h"
 #include "netdev/xdp_mode.h"
+#include "netdev/zerocopy_mode.h"
 #include "protocol/config.h"
 #include "steering/binding_setting.h"
 
@@ -87,6 +88,7 @@ struct Settings {
   std::uint16_t udp_port = 27200;  // OMX_UDP_PORT: of endpoint 0; the next 511 follow
   bool udp_bulk = true;            // OMX_UDP_BULK: large messages by UDP beside the frames
   bool gso_frames = true;          // OMX_GSO_FRAMES: of such batches only the first datagram has a header
+  link::ZerocopyMode zerocopy = link::ZerocopyMode::automatic;  // OMX_ZEROCOPY
   CopySettings copy;
   Placement placement = Placement::automatic;  // OMX_PLACEMENT
   std::uint32_t ring_frames = 1024;            // OMX_RING_FRAMES

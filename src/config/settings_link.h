@@ -9,6 +9,7 @@
 #include "config/setting_enums.h"
 #include "config/settings.h"
 #include "netdev/xdp_mode.h"
+#include "netdev/zerocopy_mode.h"
 
 namespace omx::runtime {
 
@@ -33,6 +34,16 @@ struct XdpModeChoice {
   }
   static std::string print(const Settings& s) { return link::xdp_mode_name(s.xdp.mode); }
   static std::string accepted() { return "auto (the best there is), zerocopy, copy or generic"; }
+};
+
+struct ZerocopyChoice {
+  static bool parse(std::string_view text, Settings& s) {
+    const auto mode = link::zerocopy_mode_parse(text);
+    if (mode) s.zerocopy = *mode;
+    return mode.has_value();
+  }
+  static std::string print(const Settings& s) { return link::zerocopy_mode_name(s.zerocopy); }
+  static std::string accepted() { return "auto (where that was measured to be cheaper), 0 or 1"; }
 };
 
 struct XdpQueue {

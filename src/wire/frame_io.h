@@ -22,6 +22,7 @@ struct TxFrame {
   std::uint32_t header_length = 0;
   std::uint32_t segment_count = 0;
   bool alone = false;         // must not be cut from a GSO batch by the kernel
+  bool lasting = false;       // the payload stays as it is until the receiver has the whole message
   std::uint32_t cut = 0;      // bytes of each datagram that a GSO frame is cut into; 0: it is no GSO frame
   iovec* segments = nullptr;  // room for max_segments of frame_begin()
   std::byte header[kHeaderCapacity];

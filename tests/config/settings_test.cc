@@ -281,7 +281,8 @@ TEST(settings_load, values) {
       {"OMX_ACK_DELAY_US", "7", "7"},         {"OMX_INTERFACES", "", ""},
       {"OMX_ENDPOINTS_MAX", "256", "256"},    {"OMX_WAITSPIN", "true", "1"},
       {"OMX_LOG_FILE", "a%h%p%%", "a%h%p%%"}, {"OMX_LOG_FILE", "", ""},
-      {"OMX_PULL_QUIET", "0", "0"},
+      {"OMX_PULL_QUIET", "0", "0"},           {"OMX_ZEROCOPY", "1", "1"},
+      {"OMX_ZEROCOPY", "auto", "auto"},
   };
   for (const auto& [variable, text, printed] : good) {
     const auto s = load("", {{variable, text}});

@@ -156,6 +156,19 @@ def bulk_path_lost_and_found(lab):
 
 
 @scenario(mtu="9000")
+def without_a_copy(lab):
+    """Large messages leave from the application's memory, first without loss, then with loss and repeated frames. All
+    arrive as they were sent."""
+    soaks = steady(lab, {"OMX_ZEROCOPY": "1"})
+    await_counter(lab, soaks, "Link UDP Batches without a Copy")
+    for host in ("h1", "h2"):
+        lab.lab("fault", host, "--direction", "in", "--ethertype", "all", "--drop", 1, "--dup", 1, "--seed", 9)
+    await_counter(lab, soaks, "Recv Duplicate")
+    time.sleep(2)
+    end_steady(soaks)
+
+
+@scenario(mtu="9000")
 def restart_under_traffic(lab):
     """The killed side restarts at once with the same endpoint id. Old requests fail, new ones work."""
     env = {"OMX_PEER_TIMEOUT_MS": "5000"}

@@ -35,7 +35,8 @@ class PacketLink final : public Transport {
   PacketLink(OwnFd fd, OwnFd licence, const PacketLinkOptions& options, const InterfaceState& state)
       : Transport("raw frames", interface_, {&bulk_, nullptr, &wakeup_, &ring_, nullptr}),
         socket_(std::move(fd), std::move(licence), options, state),
-        batch_(options.batch, counters_) {}
+        batch_(options.batch, counters_),
+        udp_bulk_(UdpBulkSocket::Beside::raw_frames, options.zerocopy, counters_) {}
 
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override {
     by_bulk_ = false;
@@ -98,7 +99,7 @@ class PacketLink final : public Transport {
   FrameRing ring_{socket_, wakeup_, counters_};
   TxBatch batch_;
   PacketBulkPath bulk_{socket_, counters_};
-  UdpBulkSocket udp_bulk_{UdpBulkSocket::Beside::raw_frames, counters_};
+  UdpBulkSocket udp_bulk_;
   PacketInterface interface_{socket_, wakeup_, ring_, bulk_, counters_};
   bool by_bulk_ = false;  // the frame under way goes by the UDP bulk path
 };

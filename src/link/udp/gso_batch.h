@@ -14,6 +14,8 @@
 
 namespace omx::link {
 
+class ZerocopySocket;
+
 class GsoBatch {
  public:
   // `counters` must outlive the object.
@@ -33,6 +35,9 @@ class GsoBatch {
     connected_fd_ = fd;
     connected_to_ = to;
   }
+  // Sends GSO frames whose data last by this socket, where that is cheaper. The socket must outlive the
+  // batch.
+  void zerocopy_set(ZerocopySocket* socket) { zerocopy_ = socket; }
   // Returns whether a call failed since error_forget(), perhaps because of an earlier datagram.
   bool error_told() const { return error_told_; }
   void error_forget() { error_told_ = false; }
@@ -48,6 +53,7 @@ class GsoBatch {
   template <class Call>
   bool send_by(Call call);
   bool send(int fd, std::size_t first_piece, std::size_t pieces, std::size_t segment);
+  bool send_lasting(int fd, std::size_t segment);
   bool send_one(int fd, std::size_t first_piece, std::size_t pieces, std::size_t bytes);
   void send_all(int fd);
   void send_singly(int fd);
@@ -56,6 +62,7 @@ class GsoBatch {
 
   LinkCounters& counters_;
   std::unique_ptr<Memory> memory_;
+  ZerocopySocket* zerocopy_ = nullptr;
   bool segmentation_ = true;  // the kernel and the interface support it
   wire::BulkAddress to_;      // where the GSO batch goes
   std::uint32_t ifindex_ = 0;

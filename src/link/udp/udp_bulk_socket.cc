@@ -44,7 +44,8 @@ struct UdpBulkSocket::Memory {
   std::byte joined[kDatagramMost];
 };
 
-UdpBulkSocket::UdpBulkSocket(Beside beside, LinkCounters& counters) : beside_(beside), counters_(counters) {}
+UdpBulkSocket::UdpBulkSocket(Beside beside, ZerocopyMode zerocopy, LinkCounters& counters)
+    : beside_(beside), zerocopy_mode_(zerocopy), counters_(counters), zerocopy_(zerocopy, counters) {}
 UdpBulkSocket::~UdpBulkSocket() = default;
 
 bool UdpBulkSocket::open(const std::optional<InterfaceAddress>& own, std::uint32_t mtu, std::uint16_t port) {
@@ -68,8 +69,12 @@ bool UdpBulkSocket::open(const std::optional<InterfaceAddress>& own, std::uint32
     fd_.reset();
     info_ = {};
   }
-  if (fd_.open()) batch_.emplace(counters_);
-  return fd_.open();
+  if (!fd_.open()) return false;
+  batch_.emplace(counters_);
+  // Before peers know the port: the second socket takes datagrams until it is connected.
+  if (zerocopy_mode_ != ZerocopyMode::never && zerocopy_.open(fd_.get(), own_, info_.address.port))
+    batch_->zerocopy_set(&zerocopy_);
+  return true;
 }
 
 wire::TxFrame& UdpBulkSocket::begin(const wire::BulkAddress& to, std::uint32_t max_segments) {
@@ -89,6 +94,7 @@ void UdpBulkSocket::flush() {
 
 void UdpBulkSocket::marks_forgo() {
   udp_socket_marks_forgo(fd_.get());
+  udp_socket_marks_forgo(zerocopy_.descriptor());
 }
 
 // Prepares the pieces for a GSO batch. Its frames have one size, and the last may be shorter. Returns for

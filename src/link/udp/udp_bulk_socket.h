@@ -13,6 +13,7 @@
 #include "link/udp/gso_batch.h"
 #include "link/udp/udp_address.h"
 #include "link/udp/udp_datagram.h"
+#include "link/udp/zerocopy_socket.h"
 #include "link/udp_bulk_path.h"
 
 namespace omx::link {
@@ -24,12 +25,14 @@ class UdpBulkSocket final : public UdpBulkPath {
   // the peer's bulk path is reached.
   enum class Beside : std::uint8_t { raw_frames, datagrams };
   // `counters` must outlive the object.
-  UdpBulkSocket(Beside beside, LinkCounters& counters);
+  UdpBulkSocket(Beside beside, ZerocopyMode zerocopy, LinkCounters& counters);
   ~UdpBulkSocket() override;
   // Opens the path. `mtu` is that of the interface; `port` 0 means any. Returns false with errno set on
   // failure.
   bool open(const std::optional<InterfaceAddress>& own, std::uint32_t mtu, std::uint16_t port);
   int descriptor() const override { return fd_.get(); }
+  // Returns the descriptor of the socket that sends without a copy, or -1.
+  int zerocopy_descriptor() const { return zerocopy_.descriptor(); }
   BulkInfo info() const override { return info_; }
   // Returns a frame for another bulk path. The path must be open; only flush() may be called on a closed
   // one.
@@ -51,8 +54,10 @@ class UdpBulkSocket final : public UdpBulkPath {
   std::size_t gather(std::size_t offset, std::size_t length, std::byte* out) const;
 
   Beside beside_;
+  ZerocopyMode zerocopy_mode_;
   LinkCounters& counters_;
   OwnFd fd_;
+  ZerocopySocket zerocopy_;
   InterfaceAddress own_;
   BulkInfo info_;
   std::unique_ptr<Memory> memory_;

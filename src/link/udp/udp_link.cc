@@ -28,7 +28,8 @@ class UdpLink final : public Transport {
       : Transport("UDP", interface_, {nullptr, nullptr, nullptr, nullptr, &receiver_}),
         port_(options.port),
         receiver_(std::move(fd), options, address, batch_, counters_),
-        interface_(options, state, address, receiver_) {
+        interface_(options, state, address, receiver_),
+        bulk_(UdpBulkSocket::Beside::datagrams, options.zerocopy, counters_) {
     if (options.bulk &&
         bulk_.open(address, state.mtu, static_cast<std::uint16_t>(options.own_port() + kUdpBulkPorts)))
       facets_set({nullptr, &bulk_, &wakeup_, nullptr, &receiver_});
@@ -66,7 +67,7 @@ class UdpLink final : public Transport {
   GsoBatch batch_{counters_};
   UdpReceiver receiver_;
   UdpInterface interface_;
-  UdpBulkSocket bulk_{UdpBulkSocket::Beside::datagrams, counters_};
+  UdpBulkSocket bulk_;
   LinkWakeup wakeup_;
   wire::TxFrame* frame_ = nullptr;  // the frame under way
   bool by_bulk_ = false;

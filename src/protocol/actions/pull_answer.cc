@@ -61,6 +61,7 @@ void pull_reply_send(State& s, Peer& p, Request& r, const wire::Pull& pull, cons
     }
     frame.alone = alone;
     frame.cut = cut;
+    frame.lasting = true;
     frame.header_length = static_cast<std::uint32_t>(wire::encode_pull_reply(frame.header, head, packet));
     frame.segment_count = r.segments.gather(offset + pull.rdma_offset, length, frame.segments);
     frame_finish(s, frame, p.agreed.checksum);

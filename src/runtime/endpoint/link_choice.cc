@@ -28,7 +28,8 @@ Result<std::unique_ptr<link::Transport>> frames_open(const Settings& settings, c
   const bool bulk =
       !rail && settings.udp_bulk && settings.protocol.mode == wire::Mode::omx && settings.protocol.extension;
   if (board.udp)
-    return link::udp_link_open({board.interface.name, endpoint, settings.udp_port, bulk, board.family});
+    return link::udp_link_open(
+        {board.interface.name, endpoint, settings.udp_port, bulk, board.family, settings.zerocopy});
   link::PacketLinkOptions options;
   options.interface = board.interface.name;
   options.board_frames = !rail;
@@ -36,6 +37,7 @@ Result<std::unique_ptr<link::Transport>> frames_open(const Settings& settings, c
   options.ring_frames = settings.ring_frames;
   options.ring_bytes = settings.ring_bytes;
   options.udp = bulk;
+  options.zerocopy = settings.zerocopy;
   // To see frames for endpoints that no process has open, the endpoint needs a filter of its own.
   options.own_sockets = settings.protocol.mode == wire::Mode::mxoe ? link::kAllHooks : settings.own_sockets;
   if (board.granted()) {

@@ -54,8 +54,8 @@ class udp_bulk : public testing::Test {
 
   unsigned index_ = 0;
   LinkCounters sent_, received_;
-  UdpBulkSocket from_{UdpBulkSocket::Beside::raw_frames, sent_},
-      to_{UdpBulkSocket::Beside::raw_frames, received_};
+  UdpBulkSocket from_{UdpBulkSocket::Beside::raw_frames, ZerocopyMode::never, sent_},
+      to_{UdpBulkSocket::Beside::raw_frames, ZerocopyMode::never, received_};
 };
 
 TEST_F(udp_bulk, gso_batch__passes_in_one_call_into_place) {
@@ -111,7 +111,7 @@ TEST_F(udp_bulk, gso_batch__ends_where_it_must) {
 }
 
 TEST_F(udp_bulk, gso_batch__of_several_receivers) {
-  UdpBulkSocket other(UdpBulkSocket::Beside::raw_frames, received_);
+  UdpBulkSocket other(UdpBulkSocket::Beside::raw_frames, ZerocopyMode::never, received_);
   ASSERT_TRUE(other.open(interface_address("lo", index_), kMtu, 0));
   const Bytes frame = reply(3);
   queue(frame);
@@ -245,11 +245,11 @@ TEST_F(udp_bulk, gso_frame__of_a_cut_one_nothing_else_is_taken_for_a_frame) {
 }
 
 TEST_F(udp_bulk, nobody_listens__the_frames_are_lost_and_the_next_ones_go) {
-  UdpBulkSocket gone(UdpBulkSocket::Beside::raw_frames, received_);
+  UdpBulkSocket gone(UdpBulkSocket::Beside::raw_frames, ZerocopyMode::never, received_);
   ASSERT_TRUE(gone.open(interface_address("lo", index_), kMtu, 0));
   const wire::BulkAddress address = gone.info().address;
   gone.~UdpBulkSocket();
-  new (&gone) UdpBulkSocket(UdpBulkSocket::Beside::raw_frames, received_);
+  new (&gone) UdpBulkSocket(UdpBulkSocket::Beside::raw_frames, ZerocopyMode::never, received_);
   const Bytes frame = reply(1);
   wire::TxFrame& tx = from_.begin(address, 0);
   tx.header_length = wire::kBulkHeader;
@@ -264,7 +264,7 @@ TEST_F(udp_bulk, nobody_listens__the_frames_are_lost_and_the_next_ones_go) {
 }
 
 TEST_F(udp_bulk, open__needs_an_address) {
-  UdpBulkSocket bulk(UdpBulkSocket::Beside::raw_frames, received_);
+  UdpBulkSocket bulk(UdpBulkSocket::Beside::raw_frames, ZerocopyMode::never, received_);
   EXPECT_FALSE(bulk.open(interface_address("no such one", 77), kMtu, 0));
   EXPECT_FALSE(bulk.info().address.present());
 }
@@ -274,7 +274,7 @@ TEST_F(udp_bulk, open__says_where_it_is) {
   EXPECT_EQ(info.address.frame, kMtu - 28);
   EXPECT_EQ(info.network_bits, 96U + 8U);
   EXPECT_GT(info.window, 64U << 10);
-  UdpBulkSocket second(UdpBulkSocket::Beside::raw_frames, received_);
+  UdpBulkSocket second(UdpBulkSocket::Beside::raw_frames, ZerocopyMode::never, received_);
   EXPECT_FALSE(second.open(interface_address("lo", index_), kMtu, info.address.port)) << "the port is taken";
 }
 

@@ -103,7 +103,7 @@ TEST_P(udp_marks, marked_datagrams__are_told_apart) {
 
 TEST_P(udp_marks, marked_datagrams__are_told_apart_on_the_bulk_path) {
   LinkCounters counters;
-  UdpBulkSocket bulk(UdpBulkSocket::Beside::raw_frames, counters);
+  UdpBulkSocket bulk(UdpBulkSocket::Beside::raw_frames, ZerocopyMode::never, counters);
   ASSERT_TRUE(bulk.open(own_, 65536, kPort + 2));
   send_with(kPort + 2, {3, 2});
   Marks seen;
