@@ -298,9 +298,10 @@ constexpr Tunable kTunables[] = {
     row<Boolean<&S::gso_frames>>("OMX_GSO_FRAMES", "",
                                  "1 = large and medium messages by UDP go in frames of up to 64 KiB, if the "
                                  "network delivers batches whole"),
-    row<ZerocopyChoice>("OMX_ZEROCOPY", "",
-                        "1 = frames of 16 KiB and more of large messages by UDP leave without a copy, if the "
-                        "kernel can; 0 = it copies them"),
+    row<ZerocopyChoice>(
+        "OMX_ZEROCOPY", "",
+        "1 = frames of 16 KiB and more of large messages by UDP leave without a copy, if the kernel can, and "
+        "raw frames of 4 KiB and more by a ring; 0 = the kernel copies all"),
     row<Boolean<&Reliability::marks>>(
         "OMX_ECN", "",
         "1 = queues may mark what goes by UDP instead of dropping it (ECN), and senders then send less"),

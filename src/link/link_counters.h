@@ -13,6 +13,7 @@ struct LinkCounters {
                 gso_batches_received = 0;  // several frames that passed the kernel as one
   // Batches that left without a copy (MSG_ZEROCOPY), their bytes, and those that the kernel copied after all.
   std::uint64_t zerocopy_batches = 0, zerocopy_bytes = 0, zerocopy_copied = 0;
+  std::uint64_t ring_frames_sent = 0;             // raw frames from a ring that the kernel shares
   std::uint64_t bulk_placed = 0, bulk_moved = 0;  // data received into their place; data that had to be moved
   std::uint64_t ring_drops = 0;                   // frames that the kernel dropped because our ring was full
   // Frames that were longer than a ring slot, or came by UDP from an unknown host. The filter keeps out

@@ -155,17 +155,27 @@ def bulk_path_lost_and_found(lab):
     end_steady(soaks)
 
 
-@scenario(mtu="9000")
-def without_a_copy(lab):
-    """Large messages leave from the application's memory, first without loss, then with loss and repeated frames. All
-    arrive as they were sent."""
-    soaks = steady(lab, {"OMX_ZEROCOPY": "1"})
-    await_counter(lab, soaks, "Link UDP Batches without a Copy")
+def sends_without_copies(lab, env, counter):
+    """Traffic without loss, and then with loss and repeated frames. All messages arrive as they were sent."""
+    soaks = steady(lab, {"OMX_ZEROCOPY": "1", **env})
+    await_counter(lab, soaks, counter)
     for host in ("h1", "h2"):
         lab.lab("fault", host, "--direction", "in", "--ethertype", "all", "--drop", 1, "--dup", 1, "--seed", 9)
     await_counter(lab, soaks, "Recv Duplicate")
     time.sleep(2)
     end_steady(soaks)
+
+
+@scenario(mtu="9000")
+def without_a_copy(lab):
+    """Large messages by UDP leave from the application's memory, with and without loss."""
+    sends_without_copies(lab, {}, "Link UDP Batches without a Copy")
+
+
+@scenario(mtu="9000")
+def transmit_ring(lab):
+    """Large raw frames leave by the transmit ring, with and without loss."""
+    sends_without_copies(lab, {"OMX_UDP_BULK": "0"}, "Link Frames by Transmit Ring")
 
 
 @scenario(mtu="9000")

@@ -35,7 +35,7 @@ class PacketLink final : public Transport {
   PacketLink(OwnFd fd, OwnFd licence, const PacketLinkOptions& options, const InterfaceState& state)
       : Transport("raw frames", interface_, {&bulk_, nullptr, &wakeup_, &ring_, nullptr}),
         socket_(std::move(fd), std::move(licence), options, state),
-        batch_(options.batch, counters_),
+        batch_(options.batch, options.zerocopy, !options.granted, counters_),
         udp_bulk_(UdpBulkSocket::Beside::raw_frames, options.zerocopy, counters_) {}
 
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override {

@@ -21,7 +21,7 @@ struct PacketLinkOptions {
                                // to any endpoint id of the board (so that closed ones can be refused)
   bool bulk = true;            // a socket of its own for pull replies, opened by BulkPath::expect()
   bool udp = false;            // a bulk path by UDP, where the interface has an IP address
-  ZerocopyMode zerocopy = ZerocopyMode::automatic;  // of the bulk path by UDP
+  ZerocopyMode zerocopy = ZerocopyMode::automatic;  // of the bulk path by UDP, and of frames
   bool all_frames = false;                          // no endpoint filter (tools, raw endpoint)
   // This many endpoints of the interface have a protocol hook of their own. Later ones share a hook
   // (fanout_group.h). From kAllHooks on, the endpoints are not counted.

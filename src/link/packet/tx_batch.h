@@ -12,6 +12,8 @@
 
 #include "base/own_fd.h"
 #include "link/link_counters.h"
+#include "link/packet/tx_ring.h"
+#include "link/packet/zerocopy_policy.h"
 #include "wire/frame_io.h"
 
 namespace omx::link {
@@ -29,8 +31,11 @@ static_assert(sizeof(FrameLayout) == 10);
 
 class TxBatch {
  public:
-  // `counters` must outlive the batch. `frames` is the size of a batch, at least 1.
-  TxBatch(std::uint32_t frames, LinkCounters& counters);
+  // `counters` must outlive the batch. `frames` is the size of a batch, at least 1. `ring` says when large
+  // frames are sent from a ring that the kernel shares. `own` says that this process made the socket of
+  // flush(), and so may make others on its interface. A granted socket may be of another network namespace,
+  // where the interface's index means another one.
+  TxBatch(std::uint32_t frames, ZerocopyMode ring, bool own, LinkCounters& counters);
 
   wire::TxFrame& begin(int fd, std::uint32_t max_segments);
   void commit();
@@ -51,6 +56,12 @@ class TxBatch {
   // kernel did not take it.
   bool send_lone(int fd);
   bool send_piece(int fd, const void* bytes, std::size_t length);
+  // Sends the batch by system calls that take the frames from our memory.
+  void send_by_calls(int fd);
+  // Sends the batch from the ring. Returns false, and sends nothing, where that is impossible now.
+  bool send_by_ring(int fd);
+  bool ring_ready(int fd);
+  void send_large(int fd);
   void count_sent(std::uint32_t first, std::uint32_t count);
   void reset() {
     count_ = 0;
@@ -64,9 +75,13 @@ class TxBatch {
   std::uint32_t pieces_used_ = 0;  // of committed frames
   std::size_t longest_ = 0;        // longest committed frame
   LinkCounters& counters_;
+  bool own_;
   // Sends large frames so that their data lie aligned in the kernel's memory. Opened when first needed.
   OwnFd aligned_;
   bool aligned_tried_ = false;
+  TxRing ring_;                          // opened when first needed
+  std::size_t ring_refused_ = SIZE_MAX;  // no ring for frames of this size, or larger ones, can be had
+  ZerocopyPolicy ring_policy_;
   std::unique_ptr<FrameLayout[]> layouts_;
   std::unique_ptr<wire::TxFrame[]> frames_;
   std::unique_ptr<iovec[]> pieces_;  // per frame: room for its layout, its header, then its segments

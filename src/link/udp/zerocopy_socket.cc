@@ -56,11 +56,15 @@ bool ZerocopySocket::page_find() {
 
 bool ZerocopySocket::send(const iovec* pieces, std::size_t count, const PassingMemory& passing,
                           const SocketAddress& to, std::size_t segment) {
-  if (count > kPieces || !page_find()) return false;
+  if (!page_find()) return false;
   const std::uint32_t place = next_ % kPages;
-  const std::size_t made =
-      zerocopy_lay_out(pieces, count, passing, pages_ + place * page_bytes(), pieces_.data());
-  if (made == 0) return false;
+  const std::size_t made = count > kPieces ? 0
+                                           : zerocopy_lay_out(pieces, count, passing,
+                                                              pages_ + place * page_bytes(), pieces_.data());
+  if (made == 0) {  // too many pieces
+    policy_.refused();
+    return false;
+  }
   alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(std::uint16_t))] = {};
   msghdr message{};
   message.msg_name = const_cast<sockaddr*>(to.get());

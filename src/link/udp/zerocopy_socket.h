@@ -19,9 +19,9 @@
 
 #include "base/own_fd.h"
 #include "link/link_counters.h"
+#include "link/packet/zerocopy_policy.h"
 #include "link/udp/udp_address.h"
 #include "link/udp/zerocopy_pieces.h"
-#include "link/udp/zerocopy_policy.h"
 
 namespace omx::link {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests of the choice between sends with and without a copy.
-#include "link/udp/zerocopy_policy.h"
+#include "link/packet/zerocopy_policy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "link/udp/zerocopy_policy.h"
+#include "link/packet/zerocopy_policy.h"
 
 #include <algorithm>
 

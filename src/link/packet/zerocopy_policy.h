@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides whether a batch of datagrams leaves without a copy (MSG_ZEROCOPY). Makes no system call and reads
-// no clock.
+// Decides whether a batch leaves without the kernel's copy: datagrams by MSG_ZEROCOPY, raw frames by a
+// transmit ring. Makes no system call and reads no clock.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ class ZerocopyPolicy {
   void sent(bool without_copy, std::size_t bytes, TimeNs took);
   // The kernel reported batches that left without a copy, or should have.
   void reported(std::uint32_t batches, bool copied);
-  // The kernel refused to send a batch without a copy: its limits of memory are reached.
+  // A batch cannot leave without a copy: it has too many pieces, or limits of the kernel are reached.
   void refused();
 
   // Batches until the first trial, and after a trial that failed: the least, and the most.
