@@ -5,7 +5,7 @@
 
 #include "simulation/nic/collectives.h"
 #include "simulation/nic/memory_bus.h"
-#include "simulation/nic/transmit_queue.h"
+#include "simulation/nic/transmit_queues.h"
 #include "simulation/nic/workloads.h"
 
 namespace omx::simulation::nic {
@@ -44,7 +44,7 @@ struct Shared : testing::Test {
   Scheduler scheduler;
   Parameters parameters;
   MemoryBus bus{scheduler, parameters};
-  TransmitQueue queue{scheduler, parameters};
+  TransmitQueues queue{scheduler, parameters};
 };
 
 TEST_F(Shared, bus__a_transfer_that_it_carries_takes_its_own_time) {
@@ -79,11 +79,19 @@ TEST_F(Shared, bus__a_device_is_never_delayed_but_delays_others) {
 }
 
 TEST_F(Shared, transmit_queue__only_the_locked_part_waits) {
-  EXPECT_EQ(queue.take(300), 300);
-  EXPECT_EQ(queue.take(300), 400);
-  EXPECT_EQ(queue.take(50), 450) << "a frame that needs less than the lock's time holds it all along";
+  EXPECT_EQ(queue.take(0, 300), 300);
+  EXPECT_EQ(queue.take(0, 300), 400);
+  EXPECT_EQ(queue.take(0, 50), 450) << "a frame that needs less than the lock's time holds it all along";
   wait(1000);
-  EXPECT_EQ(queue.take(300), 300);
+  EXPECT_EQ(queue.take(0, 300), 300);
+}
+
+TEST_F(Shared, transmit_queues__cores_wait_for_those_that_share_theirs) {
+  parameters.transmit_queues = 2;
+  TransmitQueues two{scheduler, parameters};
+  EXPECT_EQ(two.take(0, 300), 300);
+  EXPECT_EQ(two.take(1, 300), 300);
+  EXPECT_EQ(two.take(2, 300), 400);
 }
 
 TEST(NicShared, bus_rate__slows_many_copying_cores_and_not_a_single_one) {
