@@ -177,6 +177,21 @@ killed_noticed() {
   done
 }
 
+# A server that has lost its client opens its endpoint again, and connects are refused meanwhile. A client that
+# comes then must wait for the server, as one does that comes before its server.
+early_client() {
+  local script='
+    "$0" perf 02:4f:4d:58:00:02 -e 5 --sizes 8 -n 10 &
+    client=$!
+    until grep -q "omx/.*/5$" /proc/net/unix || ! kill -0 $client; do :; done
+    "$0" perf >/dev/null 2>&1 &
+    wait $client
+    status=$?
+    kill $!
+    exit $status'
+  expect 0 '^ +8 +10 ' timeout 60 "$LAB" exec h2 -- bash -c "$script" "$omx"
+}
+
 # Tests two processes of one host.
 test_local() {
   local perf=("$omx" perf 02:4f:4d:58:00:02 --verify -n 20 --sizes)
@@ -206,6 +221,7 @@ test_local() {
     echo "no PID namespaces here: the test of refused memory is left out"
   fi
   server_stop
+  early_client
   killed_noticed
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <thread>
 
 #include "base/mac.h"
 #include "runtime/board/resolver.h"
@@ -23,6 +24,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint32_t kKey = 0x6f6d7870;
 // After so much silence the peer is asked whether it still runs, and it may take this long to answer.
 constexpr std::uint32_t kSilenceMs = 200, kAnswerMs = 300;
+// A server that has just lost its client opens its endpoint again, and nothing is open meanwhile. So a
+// refused connect is tried again for this long.
+constexpr std::chrono::milliseconds kReopening{3000}, kRefusedPause{50};
 // The library's sentence about the last error of a thread, without the name of the function.
 thread_local std::string g_error;
 
@@ -163,7 +167,12 @@ std::string MxPort::silent_text(std::uint64_t nic, std::uint32_t endpoint, std::
 Result<mx_endpoint_addr_t> MxPort::connect(std::uint64_t nic, std::uint32_t endpoint,
                                            std::uint32_t timeout_ms) {
   mx_endpoint_addr_t address{};
-  const mx_return_t code = mx_connect(endpoint_, nic, endpoint, kKey, timeout_ms, &address);
+  const auto refused_most = Clock::now() + std::min(kReopening, std::chrono::milliseconds(timeout_ms));
+  mx_return_t code = mx_connect(endpoint_, nic, endpoint, kKey, timeout_ms, &address);
+  while (code == MX_CONNECTION_FAILED && Clock::now() < refused_most) {
+    std::this_thread::sleep_for(kRefusedPause);
+    code = mx_connect(endpoint_, nic, endpoint, kKey, timeout_ms, &address);
+  }
   switch (code) {
     case MX_SUCCESS:
       return address;

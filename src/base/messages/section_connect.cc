@@ -88,12 +88,15 @@ constexpr Entry kEntries[] = {
      "process {} of user {} is not let in, as endpoint {} of this host belongs to user {}: its messages are "
      "not received; run both as the same user, or both with OMX_LINK=udp OMX_LOCAL=0\n"},
     {313, "a process of this host does not answer",
-     "The peer is on this host, has the endpoint open and does not answer.",
+     "The peer is on this host, has the endpoint open and does not answer, or did not have it open when it "
+     "was asked.",
      "It is stopped, computes without calling the library, or has other settings of OMX_LINK, OMX_LOCAL or "
-     "OMX_INTERFACES.",
-     "\"omx dump PID\" shows what it waits for.",
+     "OMX_INTERFACES. If it refused, it may have opened the endpoint just afterwards.",
+     "\"omx dump PID\" shows what it waits for. If it refused, try again.",
      "endpoint {} of this host belongs to {}, which does not answer: it may be stopped, or have another "
      "OMX_LINK, OMX_LOCAL or OMX_INTERFACES\n"
+     "endpoint {} of this host belongs to {} now, but this process was refused: the endpoint may have been "
+     "opened later, so try again, or its process has another OMX_LINK, OMX_LOCAL or OMX_INTERFACES\n"
      "a process that is not visible from here\n"},
     {314, "one side goes by raw frames, the other by UDP",
      "The two processes use different links, so nothing passes between them.",

@@ -31,6 +31,13 @@ Unreached of_this_host(const UnreachedFacts& f) {
                 "the same user, or both with OMX_LINK=udp OMX_LOCAL=0",
                 f.endpoint, who, f.holder->uid, f.user),
             true};
+  if (f.refused)
+    return {fmt::format(
+                "endpoint {} of this host belongs to {} now, but this process was refused: the endpoint may "
+                "have been opened later, so try again, or its process has another OMX_LINK, OMX_LOCAL or "
+                "OMX_INTERFACES",
+                f.endpoint, who),
+            true};
   return {
       fmt::format("endpoint {} of this host belongs to {}, which does not answer: it may be stopped, or have "
                   "another OMX_LINK, OMX_LOCAL or OMX_INTERFACES",

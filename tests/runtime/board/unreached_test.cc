@@ -61,6 +61,15 @@ TEST(unreached, this_host__same_user_or_unseen) {
               AllOf(HasSubstr("a process that is not visible from here"), Not(HasSubstr("user"))));
 }
 
+TEST(unreached, this_host__refused_and_opened_later) {
+  UnreachedFacts facts = here(ClaimHolder{72, 1000, "omx"});
+  facts.refused = true;
+  const Unreached found = unreached_judge(facts);
+  EXPECT_THAT(found.reason, AllOf(HasSubstr("process 72 (omx) now, but this process was refused"),
+                                  HasSubstr("try again"), Not(HasSubstr("does not answer"))));
+  EXPECT_TRUE(found.runs);
+}
+
 UnreachedFacts by_udp(bool refused) {
   UnreachedFacts facts;
   facts.udp = true;
