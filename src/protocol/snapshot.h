@@ -62,6 +62,14 @@ struct PendingRow {
   TimeNs since = 0;          // 0: not known
 };
 
+// Whether queues may mark what an endpoint sends by UDP (ECN).
+struct MarksRow {
+  bool forgone = false;  // they may not
+  bool by_peer = false;  // because of the first peer that heeds no marks; else the setting says so
+  NicId refuser = 0;     // that peer
+  std::uint8_t refuser_endpoint = 0;
+};
+
 struct Snapshot {
   static constexpr std::size_t kPeers = 64, kPending = 128;
   // Most entries of a list that are visited.
@@ -73,6 +81,7 @@ struct Snapshot {
   std::uint32_t pulls_running = 0, pulls_waiting = 0;
   std::array<PullRow, wire::kRailsMost> pull{};
   std::uint32_t pull_rows = 0;
+  MarksRow marks;
   std::uint32_t peers = 0;
   // Rows of peers: first those with something pending, then those heard last. Rows of pending requests: first
   // sends, then receives and unexpected messages.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Queues on the path that mark frames instead of dropping them (ECN, docs/explanation/congestion.md).
+#include "protocol/snapshot.h"
+
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {
@@ -97,6 +99,14 @@ TEST_F(MarksTest, deaf_peer__nobody_may_mark_what_is_sent_to_it) {
   open_jumbo(false);
   EXPECT_TRUE(a->marks_forgone);
   EXPECT_TRUE(b->marks_forgone) << "it was told so";
+  Snapshot view;
+  (*a)->snapshot(network.now, view);
+  EXPECT_TRUE(view.marks.forgone && view.marks.by_peer);
+  EXPECT_EQ(view.marks.refuser, (*b)->config().nic);
+  EXPECT_EQ(view.marks.refuser_endpoint, (*b)->config().endpoint);
+  (*b)->snapshot(network.now, view);
+  EXPECT_TRUE(view.marks.forgone);
+  EXPECT_FALSE(view.marks.by_peer) << "its own setting";
   mark_all(wire::PacketType::medium);
   burst(8);
   EXPECT_EQ(told(), 0U);

@@ -132,7 +132,7 @@ Command top_command(CLI::App& root) {
       ->check(CLI::Range(0, 100000));
   app->footer(
       "Per second: > sent, < received. AGAIN: sent or asked for again. MARKS: frames that a queue marked, "
-      "and news of such. POSTED: receives that wait for a "
+      "and news of such; off: ECN is off, omx dump says why. POSTED: receives that wait for a "
       "message. "
       "UNEXP: messages that wait for a receive; for a peer, their bytes. PENDING: sends and large messages "
       "in progress. RTT us: round trip. WINDOW: bytes of short and medium messages that may be on their way, "

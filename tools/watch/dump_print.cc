@@ -107,6 +107,13 @@ std::vector<protocol::Event> events_of(const EndpointView& view, unsigned most) 
   return events;
 }
 
+// Says why queues may not mark what the endpoint sends.
+std::string ecn_off_reason(const protocol::MarksRow& marks, runtime::PeerTable& names) {
+  if (!marks.by_peer) return "OMX_ECN=0";
+  return fmt::format("peer {} does not heed marks (OMX_ECN=0 there, or an older release)",
+                     peer_text(names, marks.refuser, marks.refuser_endpoint));
+}
+
 std::string microseconds(TimeNs time) {
   return fmt::format("{:.1f}", static_cast<double>(time) / 1e3);
 }
@@ -123,7 +130,9 @@ void pulls_print(Out out, const protocol::Snapshot& s) {
   }
 }
 
-void marks_print(Out out, const protocol::Counters& counters) {
+void marks_print(Out out, const protocol::Snapshot& s, const protocol::Counters& counters,
+                 runtime::PeerTable& names) {
+  fmt::format_to(out, "  ECN: {}\n", s.marks.forgone ? "off: " + ecn_off_reason(s.marks, names) : "on");
   const std::uint64_t came = counters[Counter::recv_marked], told = counters[Counter::marks_told];
   if (came + told > 0)
     fmt::format_to(out, "  queues marked {} frames that came; peers said {} times that theirs were\n", came,
@@ -226,7 +235,7 @@ void endpoint_print(Out out, const EndpointView& view, runtime::PeerTable& names
         s.posted, s.unexpected, s.unexpected_bytes, s.done, s.buffered_sends, s.pulls_running,
         s.pulls_waiting);
     pulls_print(out, s);
-    marks_print(out, view.counters().engine);
+    marks_print(out, s, view.counters().engine, names);
     peers_print(out, view, names);
     pending_print(out, view, names);
   }
@@ -251,6 +260,8 @@ void endpoint_json(JsonWriter& json, const EndpointView& view, runtime::PeerTabl
   json.field("buffered_sends", s.buffered_sends);
   json.field("zombies", s.buffered_sends);  // the former key
   json.field("pulls", s.pulls_running);
+  json.field("ecn", !s.marks.forgone);
+  if (s.marks.forgone) json.field("ecn_off_reason", ecn_off_reason(s.marks, names));
   json.field("frames_marked", view.counters().engine[Counter::recv_marked]);
   json.field("marks_told", view.counters().engine[Counter::marks_told]);
   json.array("peers", [&] {

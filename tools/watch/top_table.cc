@@ -165,7 +165,8 @@ std::string top_text(const std::vector<EndpointView>& now, const std::vector<End
         view->board.number, view->endpoint.id, view->endpoint.holder.pid, view->endpoint.holder.command,
         short_text(load.messages_out), short_text(load.messages_in), short_text(load.bytes_out),
         short_text(load.bytes_in), short_text(load.frames_out), short_text(load.frames_in),
-        short_text(load.resent), short_text(load.marked), short_text(load.wakeups), s.posted, s.unexpected);
+        short_text(load.resent), s.marks.forgone && load.marked == 0 ? "off" : short_text(load.marked),
+        short_text(load.wakeups), s.posted, s.unexpected);
   }
   if (peers.empty() || most == 0) return text;
 

@@ -22,6 +22,8 @@ void marks_agree(State& s, const Peer& p) {
   const bool heeds = p.agreed.features & wire::kFeatureMarks;
   if (heeds || p.self || p.inside_host() || s.marks_forgone) return;
   s.marks_forgone = true;
+  s.marks_refuser = p.nic;
+  s.marks_refuser_endpoint = p.endpoint;
   s.sink.marks_forgo();
 }
 

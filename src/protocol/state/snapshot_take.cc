@@ -190,6 +190,8 @@ void snapshot_take(State& s, Snapshot& out) {
   out.pulls_waiting = length_of(s.transfers.pull_waiting);
   out.pull_rows = std::max<unsigned>(s.config.rails.count, 1);
   for (unsigned rail = 0; rail < out.pull_rows; rail++) out.pull[rail] = pull_row_of(s, rail);
+  out.marks = {s.marks_forgone, s.marks_forgone && s.config.reliability.marks, s.marks_refuser,
+               s.marks_refuser_endpoint};
   out.peers = static_cast<std::uint32_t>(s.peers.by_index.size());
   out.pending_rows = 0;
   out.pending_cut = false;

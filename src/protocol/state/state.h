@@ -152,7 +152,9 @@ struct State {
   bool closing = false, timeouts_differ = false;  // timeouts_differ: requests have different time-outs
   bool suspended = false;                         // see Endpoint::suspend
   bool marked = false;                            // see EndpointDriving::frames_marked
-  bool marks_forgone = false;                     // a peer does not tell of marks
+  bool marks_forgone = false;                     // queues may not mark our frames (ECN)
+  std::uint8_t marks_refuser_endpoint = 0;        // of the first peer that heeds no marks
+  NicId marks_refuser = 0;                        // its NIC
   std::uint32_t own_frame = 0;                    // largest frame that our interface carries
 
   EngineMemory memory;

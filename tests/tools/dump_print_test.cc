@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What omx dump and omx top print of views that are made up.
+#include "tools/watch/dump_print.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/watch/top_table.h"
+
+namespace omx::tools {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr NicId kPeer = 0x024f4d580002;
+
+class DumpPrint : public ::testing::Test {
+ protected:
+  DumpPrint() {
+    EndpointView view;
+    view.endpoint.id = 3;
+    view.shared = std::make_unique<runtime::SharedEndpoint>();
+    view.taken = 2'000'000'000;
+    shared_ = view.shared.get();
+    shared_->view.snapshot.at = 1'000'000'000;
+    views_.push_back(std::move(view));
+    names_.set(kPeer, "h2:0");
+  }
+  protocol::Snapshot& snapshot() { return shared_->view.snapshot; }
+  protocol::Counters& counters() { return shared_->counters.engine; }
+  protocol::PeerRow& peer() {
+    snapshot().peer_rows = 1;
+    snapshot().peer[0].nic = kPeer;
+    snapshot().peer[0].endpoint = 1;
+    return snapshot().peer[0];
+  }
+  std::string text() { return dump_text(views_, names_, 0); }
+  std::string json() { return dump_json(views_, names_, 0); }
+  std::string top() { return top_text(views_, views_, names_, 20); }
+
+ private:
+  runtime::SharedEndpoint* shared_ = nullptr;
+  std::vector<EndpointView> views_;
+  runtime::PeerTable names_;
+};
+
+TEST_F(DumpPrint, ecn__on_or_off_and_why) {
+  EXPECT_THAT(text(), HasSubstr("\n  ECN: on\n"));
+  EXPECT_THAT(json(), HasSubstr("\"ecn\": true"));
+  EXPECT_THAT(json(), Not(HasSubstr("ecn_off_reason")));
+  EXPECT_THAT(top(), Not(HasSubstr(" off ")));
+  snapshot().marks.forgone = true;
+  EXPECT_THAT(text(), HasSubstr("\n  ECN: off: OMX_ECN=0\n"));
+  EXPECT_THAT(json(), HasSubstr("\"ecn\": false"));
+  EXPECT_THAT(json(), HasSubstr("\"ecn_off_reason\": \"OMX_ECN=0\""));
+  EXPECT_THAT(top(), HasSubstr(" off "));
+  snapshot().marks = {true, true, kPeer, 1};
+  EXPECT_THAT(text(), HasSubstr("\n  ECN: off: peer h2:0 endpoint 1 does not heed marks"));
+  EXPECT_THAT(json(), HasSubstr("\"ecn_off_reason\": \"peer h2:0 endpoint 1 does not heed marks"));
+}
+
+}  // namespace
+}  // namespace omx::tools
