@@ -16,6 +16,10 @@ import time
 BENCH = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 ROOT = os.path.dirname(BENCH)
 LAB = os.path.join(ROOT, "lab", "lab")
+sys.path.insert(0, os.path.dirname(LAB))
+
+from omxlab.arguments import size  # noqa: E402,F401  (the path must be set first; benchmarks use it)
+
 DEFAULT_BUILD = os.path.join(ROOT, "build", "release")
 EXIT_STATUS = """\
 Settings of Open-MX (OMX_...) are taken from the environment. Figures mean something

@@ -8,7 +8,7 @@ import signal
 import sys
 
 from . import broker, door, enter, faultcli, holder, kernel, marks, mpicli, registry, wire
-from .arguments import number
+from .arguments import number, size
 from .errors import EXIT_FAILED, EXIT_LAB, EXIT_UNABLE, EXIT_USAGE, LabError
 from .vm import vmcli
 
@@ -82,9 +82,9 @@ def make_parser():
                          help="cables between the two hosts, eth0 and up (default 1)")
         sub.add_argument("--rate", metavar="R",
                          help="rate limit of every eth, in units of tc, such as 1gbit (default: none)")
-        sub.add_argument("--port-queue", type=number(2048, 1 << 30, "bytes"), metavar="BYTES",
-                         help="with --rate on a switch: limit its ports towards the hosts instead; each queues so many bytes and loses the rest")
-        sub.add_argument("--port-mark", type=number(1, 1 << 30, "bytes"), metavar="BYTES",
+        sub.add_argument("--port-queue", type=size(2048, 1 << 30), metavar="BYTES",
+                         help="with --rate on a switch: limit its ports towards the hosts instead; each queues so many bytes (64K) and loses the rest")
+        sub.add_argument("--port-mark", type=size(1, 1 << 30), metavar="BYTES",
                          help="with --port-queue: mark IP packets that find so many bytes there (ECN), those of TCP included; as root")
         wire.add_options(sub)
         sub.add_argument("--ip", action=argparse.BooleanOptionalAction, default=True,

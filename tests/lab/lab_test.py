@@ -202,7 +202,7 @@ def hosts__a_port_of_a_switch_loses_what_its_queue_does_not_hold():
     burst = ("import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('10.77.0.3', 9)); s.send(b'0')\n"
              "for i in range(100): s.send(bytes(1400))\n"
              "time.sleep(0.5); s.send(b'end')")
-    for queue, least, most in (("20000", 5, 90), ("1000000", 101, 101)):
+    for queue, least, most in (("20000", 5, 90), ("1M", 101, 101)):
         with Lab("--hosts", "3", "--rate", "20mbit", "--port-queue", queue) as it:
             server = it.start("h3", "python3", "-c", take)
             assert server.stdout.readline() == "ready\n"
@@ -212,7 +212,8 @@ def hosts__a_port_of_a_switch_loses_what_its_queue_does_not_hold():
             assert least <= came <= most, (queue, came)
     for options, said in ((("--port-queue", "65536"), "--topology bridge and --rate"),
                           (("--hosts", "3", "--rate", "fast", "--port-queue", "65536"), "rate fast"),
-                          (("--hosts", "3", "--rate", "1gbit", "--port-queue", "1"), "bytes (2048")):
+                          (("--hosts", "3", "--rate", "1gbit", "--port-queue", "1"), "--port-queue: '1' is not a number of bytes from 2K to 1G"),
+                          (("--hosts", "3", "--rate", "1gbit", "--port-queue", "64X"), "K, M or G may follow")):
         done = lab("up", *options)
         assert done.returncode == 2 and said in done.stderr, done
 

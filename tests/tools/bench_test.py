@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests what the benchmarks print and return, without measuring: doubts, rounds, failures."""
+import argparse
 import contextlib
 import io
 import json
@@ -76,6 +77,27 @@ class Run(unittest.TestCase):
         self.assertEqual(bench_run.verdict(True, [True], ""), 0)
         self.assertEqual(bench_run.verdict(True, [True, False], ""), 1)
         self.assertEqual(said(lambda: bench_run.verdict(True, [True], "busy"))[0], 1)
+
+
+class Sizes(unittest.TestCase):
+    """Sizes are read as the settings of Open-MX are, and a refused one names its option and the remedy."""
+
+    def refused(self, command, *options):
+        done = subprocess.run([os.path.join(bench_run.BENCH, command), *options], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2, done)
+        return done.stderr
+
+    def test_units(self):
+        parse = bench_run.size(0, 1 << 40)
+        for text, value in (("0", 0), ("1500", 1500), ("64K", 65536), ("64k", 65536), ("3M", 3 << 20), ("2g", 2 << 30)):
+            self.assertEqual(parse(text), value)
+        for text in ("", "K", "1.5K", "64KB", "64 K", "-1", "4096G"):
+            with self.assertRaisesRegex(argparse.ArgumentTypeError, "is not a number of bytes from 0 to 1024G; K, M or G may follow"):
+                parse(text)
+
+    def test_wrong_sizes_are_refused(self):
+        for command, option in (("neighbours", "--queue"), ("neighbours", "--mark"), ("stages", "--bytes"), ("paths", "--size")):
+            self.assertRegex(self.refused(command, option, "64X"), f"argument {option}: '64X' is not a number of bytes from .*; K, M or G may follow")
 
 
 class Build(unittest.TestCase):
