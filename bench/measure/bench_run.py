@@ -18,7 +18,7 @@ ROOT = os.path.dirname(BENCH)
 LAB = os.path.join(ROOT, "lab", "lab")
 sys.path.insert(0, os.path.dirname(LAB))
 
-from omxlab.arguments import size  # noqa: E402,F401  (the path must be set first; benchmarks use it)
+from omxlab.arguments import mark_fault, size  # noqa: E402,F401  (the path must be set first; benchmarks use both)
 
 DEFAULT_BUILD = os.path.join(ROOT, "build", "release")
 EXIT_STATUS = """\

@@ -18,6 +18,13 @@ def number(low, high, what="number"):
     return parse
 
 
+def mark_fault(mark_name, mark, queue_name, queue):
+    """Returns what is wrong with a port that marks packets which find so much in its queue, or None."""
+    if mark < queue:
+        return None
+    return f"{mark_name} {size_text(mark)} is not less than {queue_name} {size_text(queue)}, so nothing would be marked: mark from fewer bytes on, or queue more"
+
+
 def size_text(number_of_bytes):
     """Returns a number of bytes as a user would write it: 65536 is 64K."""
     unit = next((unit for unit in "GMK" if number_of_bytes and number_of_bytes % UNITS[unit] == 0), "")

@@ -8,7 +8,7 @@ import signal
 import sys
 
 from . import broker, door, enter, faultcli, holder, kernel, marks, mpicli, registry, wire
-from .arguments import number, size
+from .arguments import mark_fault, number, size
 from .errors import EXIT_FAILED, EXIT_LAB, EXIT_UNABLE, EXIT_USAGE, LabError
 from .vm import vmcli
 
@@ -136,6 +136,8 @@ def planned_lab(options, name):
     if options.port_mark and not options.port_queue:
         raise LabError("only a queue of known length marks packets: add --port-queue", EXIT_USAGE)
     if options.port_mark:
+        if fault := mark_fault("--port-mark", options.port_mark, "--port-queue", options.port_queue):
+            raise LabError(fault, EXIT_USAGE)
         marks.need_root()
     mtus = options.mtu * options.hosts if len(options.mtu) == 1 else options.mtu
     if len(mtus) != options.hosts:

@@ -244,6 +244,14 @@ def hosts__a_port_marks_packets_that_find_much_waiting():
             assert unmarked + with_mark == 50, (unmarked, with_mark)
             assert (5 <= unmarked <= 45) if marked else with_mark == 0, (ecn, unmarked, with_mark)
         assert it.host("h1", "cat", "/proc/sys/net/ipv4/tcp_ecn").strip() == "1", "TCP takes part"
+
+
+@test
+def hosts__a_port_that_cannot_mark_is_refused():
+    port = ("--hosts", "3", "--rate", "1gbit", "--port-queue", "64K")
+    for mark in ("64K", "1M"):
+        done = lab("up", *port, "--port-mark", mark)
+        assert done.returncode == 2 and f"--port-mark {mark} is not less than --port-queue 64K" in done.stderr, done
     done = lab("up", "--hosts", "3", "--port-mark", "20000")
     assert done.returncode == 2 and "--port-queue" in done.stderr, done
 

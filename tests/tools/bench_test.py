@@ -99,6 +99,11 @@ class Sizes(unittest.TestCase):
         for command, option in (("neighbours", "--queue"), ("neighbours", "--mark"), ("stages", "--bytes"), ("paths", "--size")):
             self.assertRegex(self.refused(command, option, "64X"), f"argument {option}: '64X' is not a number of bytes from .*; K, M or G may follow")
 
+    def test_port_that_cannot_mark_is_refused(self):
+        self.assertIn("--mark 1M is not less than --queue 256K, so nothing would be marked: mark from fewer bytes on, or queue more",
+                      self.refused("neighbours", "--mark", "1M"))
+        self.assertIsNone(bench_run.mark_fault("--mark", 1, "--queue", 2))
+
 
 class Build(unittest.TestCase):
     """Missing programs are reported before anything is measured, with their remedy."""
