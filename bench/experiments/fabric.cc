@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <map>
 #include <string>
 
 #include "bench/experiments/fabric_report.h"
@@ -24,8 +23,11 @@ TimeNs ns(double value, double unit) {
 }
 
 void tcp_kind_option(CLI::App& app, TcpKind& kind) {
-  const std::map<std::string, TcpKind> names = {{"cubic", TcpKind::cubic}, {"reno", TcpKind::reno}};
-  app.add_option("--tcp-kind", kind, "cubic or reno")->transform(CLI::CheckedTransformer(names));
+  app.add_option_function<std::string>(
+         "--tcp-kind",
+         [&kind](const std::string& name) { kind = name == "reno" ? TcpKind::reno : TcpKind::cubic; },
+         "congestion control of the TCP flows (default cubic)")
+      ->check(CLI::IsMember({"cubic", "reno"}));
 }
 
 // The options of the fabric, which all commands have.
@@ -192,6 +194,13 @@ int main(int argc, char** argv) {
   if (o.poll_most_us < o.poll_least_us) {
     fmt::print(stderr, "omx_fabric: --poll-most must be at least --poll-least, which is {} us\n",
                o.poll_least_us);
+    return 2;
+  }
+  if (f.mark_bytes >= f.queue_bytes && f.mark_bytes > 0) {
+    fmt::print(
+        stderr,
+        "omx_fabric: --mark must be less than --queue, which is {} bytes, or nothing would be marked\n",
+        f.queue_bytes);
     return 2;
   }
   f.bits_per_second = static_cast<std::uint64_t>(o.gigabits * 1e9);
