@@ -137,7 +137,9 @@ int main(int argc, char** argv) {
     if (e.get_exit_code() == 0) return program_run("omx", omx::tools::kFailed, [&] { return root.exit(e); });
     const bool unknown = argc > 1 && argv[1][0] != '-' && root.get_subcommands().empty();
     const std::string problem = unknown ? unknown_command_text(root, argv[1]) : e.what();
-    omx::tools::message_print("omx", problem + "; omx help shows what is accepted");
+    const auto given = root.get_subcommands();
+    const std::string about = given.empty() ? "" : " " + given.front()->get_name();
+    omx::tools::message_print("omx", fmt::format("{}; omx help{} shows what is accepted", problem, about));
     return omx::tools::kUsage;
   }
   for (const Command& command : commands) {

@@ -82,6 +82,10 @@ test_plain() {
   expect 2 'excludes' "$omx" steer lo --flows --mode native
   expect 1 'omx steer: E[0-9]+: lo takes no flow rules' "$omx" steer lo --flows
   expect 1 'omx steer: E[0-9]+: there is no interface "nonesuch"; there are:.*lo' "$omx" steer nonesuch --flows
+  expect 2 '^omx: E901: pid is required; omx help dump shows what is accepted$' "$omx" dump
+  expect 2 '^omx: E901: .*; omx help perf shows what is accepted$' "$omx" perf --no-such-option
+  expect 2 '^omx: E901: .*; omx help shows what is accepted$' "$omx" --no-such-option
+  expect 2 '^omx: E901: there is no command "dmup".*; omx help shows what is accepted$' "$omx" dmup
   expect 2 'omx: E901: interface: it must not be empty' "$omx" steer "" --off
   expect 2 'omx: E901: interface: it must not be empty' "$omx" steer ""
   expect 2 'omx: E901: --cpus: it must not be empty' "$omx" steer lo --cpus ""

@@ -9,7 +9,7 @@ constexpr Entry kEntries[] = {
      "A command or an option is mistyped or missing.", "\"omx help COMMAND\" shows what is accepted.",
      "name a program: omx run -- PROGRAM...\n"
      "{}; omx help lists them\n"
-     "; omx help shows what is accepted\n"
+     "{}; omx help{} shows what is accepted\n"
      "{}; omxd --help shows what is accepted\n"
      "there is no message E{}; omx explain lists all\n"
      "no message has the words \"{}\"; give fewer, or omx explain lists all\n"
