@@ -64,7 +64,7 @@ def shares(figures):
 def render(figures, rounds, doubt, markdown):
     lines = [f"Asleep between frames, medians of {rounds} rounds. Half round trips, and small messages", "",
              *latency_table(figures, markdown), "",
-             "A stream of 1 MiB messages, for each message; deaf: sleeps that no marked frame could end", "",
+             "A stream of 1 MiB messages, for each message; deaf: sleeps that no solicited frame could end", "",
              *stream_table(figures, markdown), "", *bars(figures), "", shares(figures)]
     if doubt:
         lines += ["", f"{doubt}: these figures do not count"]
@@ -92,7 +92,7 @@ def write(gnuplot, folder, figures, how, doubt):
     draw(gnuplot, figures, os.path.join(folder, PLOT))
     lines = [BEGIN, f"`{how}`, Linux {platform.release().split('-')[0]}, {os.cpu_count()} processors, medians. Half round trips, and millions of messages of 8 B a second:",
              "", *latency_table(figures, True), "",
-             "A stream of 1 MiB messages, by the bulk path and by frames (`OMX_UDP_BULK=0`): wake-ups of the receiver, frames that came, and sleeps that no marked frame could end (deaf), for each message; and its rate:",
+             "A stream of 1 MiB messages, by the bulk path and by frames (`OMX_UDP_BULK=0`): wake-ups of the receiver, frames that came, and sleeps that no solicited frame could end (deaf), for each message; and its rate:",
              "", *stream_table(figures, True), "", shares(figures)[0].upper() + shares(figures)[1:] + ".", ""]
     if doubt:
         lines += [f"**These figures do not count: {doubt}.**", ""]
