@@ -27,6 +27,19 @@ SETTINGS = {
     "OMX_PLACEMENT": "Copies",
     "OMX_SPIN_US": "Waiting, progress and binding",
 }
+# Where docs/explanation says what a setting changes, and its text here.
+EXPLAINED = {
+    "OMX_RAILS": ("docs/explanation/rails.md", "several boards"),
+    "OMX_ECN": ("docs/explanation/congestion.md#marks", "congestion: marks"),
+    "OMX_UNSCHEDULED_BYTES": ("docs/explanation/congestion.md#messages-that-leave-unasked", "congestion: messages that leave unasked"),
+    "OMX_EAGER_FRAMES": ("docs/explanation/congestion.md#messages-that-leave-unasked", "congestion: messages that leave unasked"),
+    "OMX_PULL_WINDOW_BYTES": ("docs/explanation/pulls.md#how-large-the-budget-is", "pulls: how large the budget is"),
+    "OMX_PULL_QUIET": ("docs/explanation/waiting.md#solicited-frames-every-block-or-few", "waiting: solicited frames"),
+    "OMX_COPY_ENGINE": ("docs/explanation/copies.md", "copies"),
+    "OMX_MODERATION": ("docs/explanation/waiting.md#sleeping-wake-ups-with-messages-not-with-frames", "waiting: sleeping"),
+    "OMX_PROGRESS": ("docs/explanation/waiting.md#the-progress-thread", "waiting: the progress thread"),
+    "OMX_PROCESS_BINDING": ("docs/explanation/binding.md", "binding"),
+}
 COUNTERS = {
     "Send Tiny": "Packets sent",
     "Recv Tiny": "Packets received",
@@ -67,7 +80,12 @@ def settings(omx):
                  "Not possible in the file." if key == "not possible" else f"In the file: `{key}`."]
         if also:
             facts.append("Other names: " + ", ".join(f"`{name}`" for name in also.split()) + ".")
+        if variable in EXPLAINED:
+            page, title = EXPLAINED.pop(variable)
+            facts.append(f"Explained in [{title}](../{page.removeprefix('docs/')}).")
         entries.append((variable, [f"### {variable}", "", cell(about[0].upper() + about[1:]) + ".", "", *[f"* {fact}" for fact in facts], ""]))
+    if EXPLAINED:
+        raise SystemExit(f"EXPLAINED of reference.py has unknown names: {', '.join(sorted(EXPLAINED))}")
     return "\n".join(grouped(entries, SETTINGS, "settings")).lstrip("\n").rstrip("\n") + "\n"
 
 
