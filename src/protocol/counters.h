@@ -29,6 +29,7 @@ namespace omx::protocol {
   X(send_parked, "Send Kept until Received")                       \
   X(send_probe, "Send MTU Probe")                                  \
   X(send_rail_probe, "Send Rail Probe")                            \
+  X(send_announcement, "Send UDP Bulk Announcement")               \
   X(send_coalesced, "Send Coalesced Frame")                        \
   X(send_coalesced_packets, "Send Coalesced Packets")              \
   X(recv_tiny, "Recv Tiny")                                        \
@@ -45,6 +46,7 @@ namespace omx::protocol {
   X(recv_pull_reply, "Recv Pull Reply")                            \
   X(recv_unscheduled, "Recv Unscheduled Data")                     \
   X(recv_probe, "Recv MTU Probe")                                  \
+  X(recv_announcement, "Recv UDP Bulk Announcement")               \
   X(recv_coalesced, "Recv Coalesced Frame")                        \
   X(recv_coalesced_packets, "Recv Coalesced Packets")              \
   X(messages_sent, "Messages Sent")                                \

@@ -51,9 +51,13 @@ TEST_F(BulkTest, medium__by_the_bulk_path_and_announced) {
   const auto fragments = a->counters[Counter::send_medium_frag];
   const auto bulk = a->bulk_frames;
   const auto probes = a->counters[Counter::send_probe];
+  const auto announced = a->counters[Counter::send_announcement];
+  const auto heard = b->counters[Counter::recv_announcement];
   exchange(*a, to_b, *b, 20000);
   EXPECT_EQ(a->bulk_frames - bulk, a->counters[Counter::send_medium_frag] - fragments);
-  EXPECT_EQ(a->counters[Counter::send_probe], probes + 1) << "one announcement";
+  EXPECT_EQ(a->counters[Counter::send_announcement], announced + 1);
+  EXPECT_EQ(b->counters[Counter::recv_announcement], heard + 1);
+  EXPECT_EQ(a->counters[Counter::send_probe], probes) << "an announcement proves no size";
   EXPECT_FALSE((*b)->bulk_awaited(network.now)) << "it is whole";
   const auto before = a->bulk_frames;
   exchange(*a, to_b, *b, 2500);
@@ -270,9 +274,9 @@ TEST_F(BulkTest, sleeper__is_woken_by_the_link) {
   open_bulk_paths();
   make_known();
   (*b)->set_sleeping(network.now, true);
-  const auto announced = a->counters[Counter::send_probe];
+  const auto announced = a->counters[Counter::send_announcement];
   exchange(*a, to_b, *b, 1000000);
-  const auto rung = a->counters[Counter::send_probe] - announced;
+  const auto rung = a->counters[Counter::send_announcement] - announced;
   EXPECT_GT(rung, 0U);
   EXPECT_LT(rung, 1000000U / (44 * 1440)) << "not for every block";
 }

@@ -111,12 +111,13 @@ TEST_F(GsoFrameTest, a_medium_message_is_one_and_an_announcement) {
   for (const std::size_t length : {4000U, 8000U, 20000U, 40000U, 65408U, 65409U, 65536U}) {
     const auto fragments = a->counters[Counter::send_medium_frag];
     const auto whole = a->gso_frames;
-    const auto probes = a->counters[Counter::send_probe];
+    const auto probes = a->counters[Counter::send_announcement];
     exchange(*a, to_b, *b, length);
     const bool fits = length <= 65408;
     EXPECT_EQ(a->counters[Counter::send_medium_frag] - fragments, fits ? 1U : 2U) << length;
     EXPECT_EQ(a->gso_frames - whole, 1U) << length;
-    EXPECT_EQ(a->counters[Counter::send_probe] - probes, fits ? 1U : 0U) << "else the rest announces it";
+    EXPECT_EQ(a->counters[Counter::send_announcement] - probes, fits ? 1U : 0U)
+        << "else the rest announces it";
   }
   const auto whole = a->gso_frames;
   exchange(*a, to_b, *b, 2500);

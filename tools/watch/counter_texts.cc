@@ -38,9 +38,14 @@ constexpr CounterText kTexts[] = {
      "Send Data Unasked"},
     {"Send Kept until Received", "messages",
      "sent without data, because the peer had no room: it fetches the data when a receive matches"},
-    {"Send MTU Probe", "packets", "padded probes that prove a frame size, a few for each peer"},
+    {"Send MTU Probe", "packets",
+     "padded probes of a frame size, of the UDP bulk path and of other boards, and answers to them; few for "
+     "each peer"},
     {"Send Rail Probe", "packets",
      "probes of paths between boards of endpoints that use several boards (OMX_RAILS)"},
+    {"Send UDP Bulk Announcement", "packets",
+     "short PROBEs by the link that tell a peer to poll its UDP bulk path, where data come; many while "
+     "messages go there"},
     // Packets that the engine received, by type.
     {"Recv Tiny", "packets", "messages of up to 32 bytes from peers, including repetitions"},
     {"Recv Small", "packets", "messages of up to 128 bytes from peers, including repetitions"},
@@ -59,7 +64,11 @@ constexpr CounterText kTexts[] = {
      "pieces of large messages from peers; of one copy inside a host there are none"},
     {"Recv Unscheduled Data", "messages", "large messages from peers of which unscheduled data could be used",
      "Recv Data Unasked"},
-    {"Recv MTU Probe", "packets", "padded probes of peers that prove a frame size"},
+    {"Recv MTU Probe", "packets",
+     "padded probes of peers, of a frame size, of the UDP bulk path and of other boards, and answers to "
+     "ours"},
+    {"Recv UDP Bulk Announcement", "packets",
+     "short PROBEs of peers by the link that say that data come by the UDP bulk path"},
     {"Recv Coalesced Frame", "packets", "frames of peers that carried a burst of short messages",
      "Recv Shared Frame"},
     {"Recv Coalesced Packets", "frames",

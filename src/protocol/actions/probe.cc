@@ -70,7 +70,7 @@ void transmit(State& s, Peer& p, std::uint32_t size, bool is_reply, std::uint32_
     padding -= piece;
   }
   s.sink.frame_commit();
-  s.count(Counter::send_probe)++;
+  s.count(flags & wire::kFlagBulkProbe ? Counter::send_announcement : Counter::send_probe)++;
 }
 
 // Probes again later, because paths are repaired, and a probe may have been lost for another reason than its

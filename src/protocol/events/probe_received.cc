@@ -27,7 +27,8 @@ void probe_received(State& s, const wire::Head& head, wire::Frame frame) {
     s.count(Counter::drop_bad_session)++;
     return;
   }
-  s.count(Counter::recv_probe)++;
+  const bool announces = (packet.flags & (wire::kFlagBulkProbe | wire::kFlagRail)) == wire::kFlagBulkProbe;
+  s.count(announces ? Counter::recv_announcement : Counter::recv_probe)++;
   peer_heard(s, *p);
   if (packet.flags & wire::kFlagRail) {
     if (p->rails) rails_probe_received(s, *p, packet, frame.size());
