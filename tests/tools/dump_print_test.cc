@@ -65,5 +65,14 @@ TEST_F(DumpPrint, ecn__on_or_off_and_why) {
   EXPECT_THAT(json(), HasSubstr("\"ecn_off_reason\": \"peer h2:0 endpoint 1 does not heed marks"));
 }
 
+// An envelope takes memory of its own, but none of OMX_UNEXP_BYTES.
+TEST_F(DumpPrint, messages_without_a_receive__say_what_their_bytes_are) {
+  snapshot().unexpected = 1;
+  peer().unexpected_bytes = 152;
+  EXPECT_THAT(text(), HasSubstr("messages without a receive 1 (0 bytes of OMX_UNEXP_BYTES used)"));
+  EXPECT_THAT(text(), HasSubstr("; messages without a receive take 152 bytes of memory\n"));
+  EXPECT_THAT(top(), HasSubstr("UNEXP B"));
+}
+
 }  // namespace
 }  // namespace omx::tools

@@ -134,7 +134,9 @@ Command top_command(CLI::App& root) {
       "Per second: > sent, < received. AGAIN: sent or asked for again. MARKS: frames that a queue marked, "
       "and news of such; off: ECN is off, omx dump says why. POSTED: receives that wait for a "
       "message. "
-      "UNEXP: messages that wait for a receive; for a peer, their bytes. PENDING: sends and large messages "
+      "UNEXP: messages that wait for a receive. UNEXP B: bytes of memory that those of a peer take, with a "
+      "record "
+      "for each, also where its data are still with the sender. PENDING: sends and large messages "
       "in progress. RTT us: round trip. WINDOW: bytes of short and medium messages that may be on their way, "
       "if the path loses some. Values of peers are up to a second old.");
   return {app, [options] { return top_run(*options); }};

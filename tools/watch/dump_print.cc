@@ -160,7 +160,7 @@ void peers_print(Out out, const EndpointView& view, runtime::PeerTable& names) {
     fmt::format_to(
         out,
         "    waiting for the window {}, for acknowledgements {} ({} frames), to be fetched {}, for "
-        "connects {}; being fetched {}; without a receive {} bytes\n",
+        "connects {}; being fetched {}; messages without a receive take {} bytes of memory\n",
         p.queued, p.unacked, p.frames_unacked, p.unfinished, p.connecting, p.pulls, p.unexpected_bytes);
   }
 }
@@ -230,7 +230,8 @@ void endpoint_print(Out out, const EndpointView& view, runtime::PeerTable& names
                    view.view().waiting, view.view().stopped ? "; progression is switched off" : "");
     fmt::format_to(
         out,
-        "  receives posted {}, messages without a receive {} ({} bytes held), completions not fetched "
+        "  receives posted {}, messages without a receive {} ({} bytes of OMX_UNEXP_BYTES used), completions "
+        "not fetched "
         "{}, sends complete but not acknowledged {}, large messages being fetched {}, waiting for that {}\n",
         s.posted, s.unexpected, s.unexpected_bytes, s.done, s.buffered_sends, s.pulls_running,
         s.pulls_waiting);

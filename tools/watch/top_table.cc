@@ -171,7 +171,7 @@ std::string top_text(const std::vector<EndpointView>& now, const std::vector<End
   if (peers.empty() || most == 0) return text;
 
   fmt::format_to(out, "\n{:>5} {:>3} {:<30} {:>7} {:>7} {:>7} {:>7} {:>6} {:>7} {:>7} {:>7} {:>7} {:>8}\n",
-                 "BOARD", "EP", "PEER", "MSG/s>", "<MSG/s", "B/s>", "<B/s", "AGAIN", "PENDING", "UNEXP",
+                 "BOARD", "EP", "PEER", "MSG/s>", "<MSG/s", "B/s>", "<B/s", "AGAIN", "PENDING", "UNEXP B",
                  "RTT us", "WINDOW", "HEARD");
   const std::size_t shown = std::min(most, peers.size());
   for (std::size_t i = 0; i < shown; i++) {
