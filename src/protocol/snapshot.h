@@ -33,14 +33,14 @@ struct PeerRow {
   TimeNs round_trip = 0;          // smoothed; 0: not known
   TimeNs round_trip_least = 0;    // 0: not known
   std::uint32_t window = 0;       // bytes of messages that may be on their way unasked; 0: not bounded
-  bool window_contended = false;  // others fill the queue on the way
+  bool window_contended = false;  // a smaller window did not shorten the queue on the way
 };
 
 // The large messages that an endpoint asks for by one of its boards (docs/explanation/congestion.md).
 struct PullRow {
-  std::uint32_t window = 0;     // bytes that may be on their way
-  std::uint64_t in_flight = 0;  // bytes that are
-  bool contended = false;
+  std::uint32_t window = 0;                     // bytes that may be on their way
+  std::uint64_t in_flight = 0;                  // bytes that are
+  bool contended = false;                       // as window_contended of PeerRow
   TimeNs round_trip = 0, round_trip_least = 0;  // 0: not known
   bool paced = false;  // the window is smaller than a request, so requests wait for their time
 };

@@ -51,6 +51,24 @@ TEST_F(SnapshotTest, nothing_pending) {
   EXPECT_EQ(t.peer[0].bytes_received, 100100U);
 }
 
+// In this network an answer takes some time. One that came within a turn would seem to take none.
+TEST_F(SnapshotTest, round_trips__are_shown_once_they_are_measured) {
+  open();
+  exchange(*a, to_b, *b, 100);
+  const Snapshot& s = look(*a);
+  ASSERT_EQ(s.peer_rows, 1U);
+  EXPECT_EQ(s.peer[0].round_trip, to_b->tx.trip.smoothed());
+  EXPECT_EQ(s.peer[0].round_trip_least, to_b->tx.trip.least());
+  EXPECT_GT(s.peer[0].round_trip_least, 0U);
+  to_b->tx.trip = {};
+  EXPECT_EQ(look(*a).peer[0].round_trip_least, 0U);
+  to_b->tx.trip.measured(network.now, 1);
+  EXPECT_EQ(look(*a).peer[0].round_trip, 0U);
+  EXPECT_EQ(look(*a).peer[0].round_trip_least, 0U);
+  EXPECT_EQ(look(*a).pull[0].round_trip, 0U) << "nothing was asked for";
+  EXPECT_EQ(look(*a).pull[0].round_trip_least, 0U);
+}
+
 TEST_F(SnapshotTest, what_is_pending) {
   open();
   Request* posted = receive(*b, room(50), 5, 0xFF);

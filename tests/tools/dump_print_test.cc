@@ -65,6 +65,38 @@ TEST_F(DumpPrint, ecn__on_or_off_and_why) {
   EXPECT_THAT(json(), HasSubstr("\"ecn_off_reason\": \"peer h2:0 endpoint 1 does not heed marks"));
 }
 
+TEST_F(DumpPrint, congested__says_what_is_known_of_the_queue) {
+  constexpr const char* kLess = "sending less did not shorten the queue";
+  snapshot().pull_rows = 1;
+  snapshot().pull[0].round_trip = 1'899'300;
+  snapshot().pull[0].window = 97687;
+  peer().window = 5000;
+  EXPECT_THAT(text(), Not(HasSubstr(kLess)));
+  EXPECT_THAT(text(), HasSubstr("congested: at most 5000 bytes of short and medium messages on their way\n"));
+  snapshot().pull[0].contended = true;
+  EXPECT_THAT(text(),
+              HasSubstr("takes 1899.3 us; sending less did not shorten the queue: others may fill it"));
+  counters()[protocol::Counter::recv_marked] = 1;
+  EXPECT_THAT(text(), HasSubstr("the queue: others fill it, too, or its port marks early\n"));
+  snapshot().pull[0].contended = false;
+  peer().window_contended = true;
+  EXPECT_THAT(text(), HasSubstr("on their way; sending less did not shorten the queue: others may fill it"));
+  counters()[protocol::Counter::marks_told] = 1;
+  EXPECT_THAT(text(), HasSubstr("the queue: others fill it, too, or its port marks early\n"));
+}
+
+TEST_F(DumpPrint, round_trip__only_what_is_known) {
+  peer().round_trip = 8'450;
+  EXPECT_THAT(text(), HasSubstr("; round trip 8.45 us\n"));
+  peer().round_trip_least = 300;
+  EXPECT_THAT(text(), HasSubstr("; round trip 8.45 us, at least 0.30\n"));
+  peer().round_trip = 281'040;
+  EXPECT_THAT(text(), HasSubstr("; round trip 281.0 us"));
+  snapshot().pull_rows = 1;
+  snapshot().pull[0].round_trip = 12'000;
+  EXPECT_THAT(text(), HasSubstr("an answer takes 12.00 us\n"));
+}
+
 // An envelope takes memory of its own, but none of OMX_UNEXP_BYTES.
 TEST_F(DumpPrint, messages_without_a_receive__say_what_their_bytes_are) {
   snapshot().unexpected = 1;

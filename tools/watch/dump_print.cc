@@ -115,18 +115,30 @@ std::string ecn_off_reason(const protocol::MarksRow& marks, runtime::PeerTable& 
 }
 
 std::string microseconds(TimeNs time) {
-  return fmt::format("{:.1f}", static_cast<double>(time) / 1e3);
+  return fmt::format("{:.{}f}", static_cast<double>(time) / 1e3, time < 100'000 ? 2 : 1);
 }
 
-void pulls_print(Out out, const protocol::Snapshot& s) {
+// Says how long an answer takes. The shortest time is left out where it is not known.
+std::string round_trip_text(TimeNs usual, TimeNs least) {
+  return microseconds(usual) + " us" + (least > 0 ? ", at least " + microseconds(least) : "");
+}
+
+// Says what the congestion window found out. A smaller window shortens a queue that is ours alone, but not
+// where the port marks so early that even few frames are marked. `marked`: there were marks.
+const char* contended_text(bool marked) {
+  return marked ? "sending less did not shorten the queue: others fill it, too, or its port marks early"
+                : "sending less did not shorten the queue: others may fill it, too";
+}
+
+void pulls_print(Out out, const protocol::Snapshot& s, bool marked) {
   for (std::uint32_t i = 0; i < s.pull_rows; i++) {
     const protocol::PullRow& p = s.pull[i];
     if (p.round_trip == 0) continue;
-    fmt::format_to(
-        out, "  large messages{}: {} bytes asked for of {} allowed; an answer takes {} us, at least {}{}{}\n",
-        s.pull_rows > 1 ? fmt::format(" by board {}", i) : "", p.in_flight, p.window,
-        microseconds(p.round_trip), microseconds(p.round_trip_least),
-        p.contended ? "; others fill a queue" : "", p.paced ? "; requests wait for their time" : "");
+    fmt::format_to(out, "  large messages{}: {} bytes asked for of {} allowed; an answer takes {}{}{}\n",
+                   s.pull_rows > 1 ? fmt::format(" by board {}", i) : "", p.in_flight, p.window,
+                   round_trip_text(p.round_trip, p.round_trip_least),
+                   p.contended ? fmt::format("; {}", contended_text(marked)) : "",
+                   p.paced ? "; requests wait for their time" : "");
   }
 }
 
@@ -141,6 +153,7 @@ void marks_print(Out out, const protocol::Snapshot& s, const protocol::Counters&
 
 void peers_print(Out out, const EndpointView& view, runtime::PeerTable& names) {
   const protocol::Snapshot& s = view.snapshot();
+  const bool marked = view.counters().engine[Counter::marks_told] > 0;
   fmt::format_to(out, "Peers: {}{}\n", s.peer_rows,
                  s.peers > s.peer_rows + 1 ? fmt::format(" of {}", s.peers - 1) : "");
   for (std::uint32_t i = 0; i < s.peer_rows; i++) {
@@ -150,12 +163,11 @@ void peers_print(Out out, const EndpointView& view, runtime::PeerTable& names) {
                    p.messages_sent, p.bytes_sent, p.resends, p.messages_received, p.bytes_received);
     if (p.last_heard) fmt::format_to(out, "; heard {} ago", age_text(since(view.taken, p.last_heard)));
     if (p.round_trip)
-      fmt::format_to(out, "; round trip {} us, at least {}", microseconds(p.round_trip),
-                     microseconds(p.round_trip_least));
+      fmt::format_to(out, "; round trip {}", round_trip_text(p.round_trip, p.round_trip_least));
     fmt::format_to(out, "\n");
     if (p.window)
       fmt::format_to(out, "    congested: at most {} bytes of short and medium messages on their way{}\n",
-                     p.window, p.window_contended ? ", beside others that fill a queue" : "");
+                     p.window, p.window_contended ? fmt::format("; {}", contended_text(marked)) : "");
     if (p.queued + p.unacked + p.unfinished + p.connecting + p.pulls + p.unexpected_bytes == 0) continue;
     fmt::format_to(
         out,
@@ -235,7 +247,7 @@ void endpoint_print(Out out, const EndpointView& view, runtime::PeerTable& names
         "{}, sends complete but not acknowledged {}, large messages being fetched {}, waiting for that {}\n",
         s.posted, s.unexpected, s.unexpected_bytes, s.done, s.buffered_sends, s.pulls_running,
         s.pulls_waiting);
-    pulls_print(out, s);
+    pulls_print(out, s, view.counters().engine[Counter::recv_marked] > 0);
     marks_print(out, s, view.counters().engine, names);
     peers_print(out, view, names);
     pending_print(out, view, names);

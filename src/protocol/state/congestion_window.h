@@ -37,7 +37,8 @@ class CongestionWindow {
   explicit CongestionWindow(std::uint32_t bytes = 0) : bytes_(bytes) {}
 
   std::uint32_t bytes() const { return bytes_; }
-  // Returns whether others keep the queue of the path long.
+  // Returns whether others seem to keep the queue of the path long, because a smaller window did not shorten
+  // it. Where few frames fit, or a port marks early, the queue may be ours.
   bool contended() const { return mode_ == Mode::contended || (mode_ == Mode::testing && was_contended_); }
   bool testing() const { return mode_ == Mode::testing; }
 

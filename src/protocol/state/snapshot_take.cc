@@ -36,6 +36,15 @@ bool busy(Peer& p) {
          !p.tx.connects.empty() || p.rx.pulls || p.rx.unexpected_bytes > 0;
 }
 
+// All that happens in one turn of the engine has the time of its beginning. An answer within the turn seems
+// to take no time, which tells nothing about the path. Rings inside a host take longer.
+constexpr TimeNs kMeasuredLeast = 50;
+
+// Returns a time to an answer as others are to see it; 0: not known.
+TimeNs known_time(TimeNs time) {
+  return time == kNever || time < kMeasuredLeast ? 0 : time;
+}
+
 PeerRow row_of(Peer& p) {
   PeerRow row;
   row.nic = p.nic;
@@ -60,8 +69,8 @@ PeerRow row_of(Peer& p) {
   row.bytes_received = p.figures.bytes_received;
   row.resends = p.counting.resends;
   row.last_heard = p.liveness.last_heard;
-  row.round_trip = p.tx.trip.smoothed();
-  row.round_trip_least = p.tx.trip.least();
+  row.round_trip = known_time(p.tx.trip.smoothed());
+  row.round_trip_least = known_time(p.tx.trip.least());
   if (const EagerWindow* const w = p.tx.eager) {
     row.window = w->window.bytes();
     row.window_contended = w->window.contended();
@@ -72,9 +81,8 @@ PeerRow row_of(Peer& p) {
 PullRow pull_row_of(State& s, unsigned rail) {
   const PullPort& port = s.pulling.port(rail);
   const CongestionWindow& window = s.pulling.window(rail);
-  const TimeNs least = port.rtt_shortest();
-  return {pull_allowed(s, rail),       port.in_flight,          window.contended(), port.rtt,
-          least == kNever ? 0 : least, s.now < port.paced_until};
+  return {pull_allowed(s, rail),           port.in_flight,          window.contended(), known_time(port.rtt),
+          known_time(port.rtt_shortest()), s.now < port.paced_until};
 }
 
 // The first items of many, in an order.
