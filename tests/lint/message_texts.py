@@ -22,6 +22,7 @@ HELPERS = ("src/", "tools/broker/", "tools/info/host_facts.cc", "tools/host/tuni
 NO_MESSAGES = {
     "src/base/crc32c_instructions.h": "instructions",
     "src/base/setting_text.cc": "what a setting accepts",
+    "src/config/settings_copy.h": "what a setting accepts",
     "src/config/settings_kinds.h": "what a setting accepts",
     "src/config/settings_link.h": "what a setting accepts",
     "src/config/settings_table.cc": "what settings are for",

@@ -105,6 +105,7 @@ constexpr Entry kEntries[] = {
      "boot a kernel whose idxd driver takes write()\n"},
     {753, "no memory for a copy engine", "The copy engine could not be set up.", "Memory is used up.",
      "Free memory. The processor copies instead.",
+     "copy engine: no memory left for its channels\n"
      "copy engine dsa: no memory left for its records\n"
      "copy engine thread: no memory left for its queue\n"},
     {754, "no helper thread for copies", "The copy engine \"thread\" cannot work here.",

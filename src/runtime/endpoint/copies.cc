@@ -77,12 +77,14 @@ Result<std::unique_ptr<Copies>> Copies::create(const Settings& settings, link::T
   const copy::Calibration& calibration = copy::calibration(kind, **engine);
   const copy::Policy policy = copy_policy(settings, calibration, cache_facts((*engine)->capabilities()));
   if (policy.min_piece == ~0U && optional) return nullptr;
+  if (policy.min_piece == ~0U && calibration.too_slow)
+    return fail(0, fmt::format("the {} engine copies slower than the processor, as measured: "
+                               "OMX_COPY_MIN_PIECE says from where on it is used all the same",
+                               copy::engine_name(kind)));
   if (policy.min_piece == ~0U)
-    return fail(
-        0, fmt::format(
-               "{} {} engine {}, as measured: OMX_COPY_MIN_PIECE says from where on it is used all the same",
-               calibration.too_slow ? "the" : "no piece is cheaper to hand to the", copy::engine_name(kind),
-               calibration.too_slow ? "copies slower than the processor" : "than to copy"));
+    return fail(0, fmt::format("no piece is cheaper to hand to the {} engine than to copy, as measured: "
+                               "OMX_COPY_MIN_PIECE says from where on it is used all the same",
+                               copy::engine_name(kind)));
   const bool ring = ring_better(settings, calibration, frame_data(link));
   if (!link.ring()->hold_enable()) return nullptr;
   return std::make_unique<Copies>(std::move(*engine), policy, calibration, link, ring);
