@@ -107,6 +107,7 @@ void Hub::tick(Arrivals& arrivals) {
   for (int i = 0; i < count; i++)
     if (!hear(events[i].data.fd)) unknown = true;
   if (unknown) unknown_.hear();
+  if (count > 0) incoming_.hear_for_sleeper(arrivals);
   incoming_.end_gone(arrivals);
 }
 

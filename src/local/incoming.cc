@@ -133,10 +133,18 @@ bool Incoming::fall_asleep() {
     wake_up();
     return false;
   }
+  asleep_ = true;
   return true;
 }
 
+void Incoming::hear_for_sleeper(Arrivals& arrivals) {
+  if (!asleep_) return;
+  for (const auto& path : paths_) path->ring.arm_again();
+  receive(arrivals, kRingBytes);
+}
+
 void Incoming::wake_up() {
+  asleep_ = false;
   for (const auto& path : paths_) path->ring.wake_up();
 }
 

@@ -47,6 +47,9 @@ class Incoming {
   // Makes all peers wake us when they write. Returns false when there is something already.
   bool fall_asleep();
   void wake_up();
+  // Does the sleeper's part after another thread has heard connections while it sleeps: what was to wake it
+  // may have been taken from it, and new peers do not know of it. Reads what they wrote before.
+  void hear_for_sleeper(Arrivals& arrivals);
 
  private:
   struct Path {
@@ -68,6 +71,7 @@ class Incoming {
   const HubOptions& options_;
   Refusals& refusals_;
   std::vector<std::unique_ptr<Path>> paths_;
+  bool asleep_ = false;  // a thread sleeps, or is about to
 };
 
 }  // namespace omx::local

@@ -112,6 +112,8 @@ class RingReader {
   // Makes the writer wake us from now on. Returns false when there is something, and the reader must not
   // sleep.
   bool fall_asleep();
+  // Makes the writer wake a reader that sleeps already. What is there must be read after this.
+  void arm_again() { header_->asleep.arm(); }
   void wake_up() { header_->asleep.disarm(); }
   // Returns whether the writer broke the rules. If so, nothing more is read.
   bool broken() const { return broken_; }
