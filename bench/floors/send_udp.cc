@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <arpa/inet.h>
-#include <linux/errqueue.h>
 #include <netinet/udp.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,6 +10,8 @@
 #include <cstring>
 
 #include "bench/floors/send_ways.h"
+#include "bench/floors/zerocopy_reports.h"
+#include "link/udp/udp_segment.h"
 
 namespace omx::bench {
 
@@ -64,18 +65,11 @@ class UdpWay final : public SendWay {
         taken += length;
       }
     }
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(std::uint16_t))] = {};
+    link::UdpSegment cut;
     msghdr message{};
     message.msg_iov = pieces;
     message.msg_iovlen = count;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr* head = CMSG_FIRSTHDR(&message);
-    head->cmsg_level = SOL_UDP;
-    head->cmsg_type = UDP_SEGMENT;
-    head->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
-    const auto size = static_cast<std::uint16_t>(datagram);
-    std::memcpy(CMSG_DATA(head), &size, sizeof size);
+    cut.attach(message, datagram);
     calls_++;
     if (::sendmsg(fd_, &message, zerocopy_ ? MSG_ZEROCOPY : 0) < 0) {
       if (errno == ENOBUFS && zerocopy_) without_room_++;
@@ -103,21 +97,11 @@ class UdpWay final : public SendWay {
   FrameHeader& header() { return headers_[next_++ % headers_.size()]; }
 
   void take_reports() {
-    for (;;) {
-      alignas(cmsghdr) char control[128];
-      msghdr message{};
-      message.msg_control = control;
-      message.msg_controllen = sizeof control;
-      if (::recvmsg(fd_, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) return;
-      for (cmsghdr* head = CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
-        sock_extended_err error;
-        std::memcpy(&error, CMSG_DATA(head), sizeof error);
-        if (error.ee_origin != SO_EE_ORIGIN_ZEROCOPY) continue;
-        reports_++;
-        reported_ += error.ee_data - error.ee_info + 1;
-        if (error.ee_code & SO_EE_CODE_ZEROCOPY_COPIED) copied_ += error.ee_data - error.ee_info + 1;
-      }
-    }
+    zerocopy_reports_read(fd_, [this](std::uint64_t sends, bool copied) {
+      reports_++;
+      reported_ += sends;
+      if (copied) copied_ += sends;
+    });
   }
 
   int fd_ = -1;

@@ -4,7 +4,6 @@
 // without privileges can be faster. It ends if a datagram is lost.
 #include <time.h>
 
-#include <linux/errqueue.h>
 #include <netdb.h>
 #include <netinet/udp.h>
 #include <sys/socket.h>
@@ -17,6 +16,8 @@
 #include <memory>
 
 #include "bench/floors/floor_report.h"
+#include "bench/floors/zerocopy_reports.h"
+#include "link/udp/udp_segment.h"
 
 namespace {
 
@@ -77,21 +78,11 @@ class Peer {
   // Reads the kernel's reports on such sends: which memory is free again, and how many sends were copied
   // after all.
   void zerocopy_look() {
-    while (zerocopy_) {
-      alignas(cmsghdr) char control[128];
-      msghdr message{};
-      message.msg_control = control;
-      message.msg_controllen = sizeof control;
-      if (::recvmsg(fd_, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) return;
-      for (cmsghdr* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
-        sock_extended_err error;
-        std::memcpy(&error, CMSG_DATA(header), sizeof error);
-        if (error.ee_origin != SO_EE_ORIGIN_ZEROCOPY) continue;
-        const std::uint64_t count = error.ee_data - error.ee_info + 1;
-        done_ += count;
-        if (error.ee_code & SO_EE_CODE_ZEROCOPY_COPIED) copied_ += count;
-      }
-    }
+    if (!zerocopy_) return;
+    omx::bench::zerocopy_reports_read(fd_, [this](std::uint64_t sends, bool copied) {
+      done_ += sends;
+      if (copied) copied_ += sends;
+    });
   }
   void zerocopy_report() {
     if (zerocopy_)
@@ -112,20 +103,11 @@ class Peer {
   }
   void send(const void* data, std::size_t size, std::size_t segment) {
     iovec piece{const_cast<void*>(data), size};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(std::uint16_t))] = {};
+    omx::link::UdpSegment cut;
     msghdr message{};
     message.msg_iov = &piece;
     message.msg_iovlen = 1;
-    if (size > segment) {
-      message.msg_control = control;
-      message.msg_controllen = sizeof control;
-      cmsghdr* header = CMSG_FIRSTHDR(&message);
-      header->cmsg_level = SOL_UDP;
-      header->cmsg_type = UDP_SEGMENT;
-      header->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
-      const auto length = static_cast<std::uint16_t>(segment);
-      std::memcpy(CMSG_DATA(header), &length, sizeof length);
-    }
+    if (size > segment) cut.attach(message, segment);
     constexpr std::size_t kLong = 16 << 10;
     const int flags = zerocopy_ && size >= kLong ? MSG_DONTWAIT | MSG_ZEROCOPY : MSG_DONTWAIT;
     if (flags != MSG_DONTWAIT) zerocopy_look();

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "link/packet/pieces.h"
 #include "link/packet/tx_batch.h"
+#include "link/udp/udp_segment.h"
 #include "link/udp/zerocopy_socket.h"
 #include "wire/packets.h"
 
@@ -128,7 +129,7 @@ bool GsoBatch::send_by(Call call) {
 // Sends one datagram, or one for each `segment` bytes. Returns false, with errno set, when nothing was sent.
 bool GsoBatch::send(int fd, std::size_t first_piece, std::size_t pieces, std::size_t segment) {
   std::optional<SocketAddress> to;
-  alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(std::uint16_t))] = {};
+  UdpSegment cut;
   msghdr message{};
   if (by_connected()) {
     fd = connected_fd_;
@@ -139,16 +140,7 @@ bool GsoBatch::send(int fd, std::size_t first_piece, std::size_t pieces, std::si
   }
   message.msg_iov = &memory_->pieces[first_piece];
   message.msg_iovlen = pieces;
-  if (segment > 0) {
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_UDP;
-    header->cmsg_type = UDP_SEGMENT;
-    header->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
-    const auto size = static_cast<std::uint16_t>(segment);
-    std::memcpy(CMSG_DATA(header), &size, sizeof size);
-  }
+  if (segment > 0) cut.attach(message, segment);
   // This is not sendmsg(), because that is a cancellation point (see tx_batch.cc).
   return send_by([&] { return ::syscall(SYS_sendmsg, fd, &message, MSG_DONTWAIT); });
 }

@@ -2,7 +2,6 @@
 #include "link/udp/zerocopy_socket.h"
 
 #include <linux/errqueue.h>
-#include <netinet/udp.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -11,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "link/udp/udp_segment.h"
 #include "link/udp/udp_socket.h"
 #include "netdev/socket_buffer.h"
 
@@ -65,20 +65,13 @@ bool ZerocopySocket::send(const iovec* pieces, std::size_t count, const PassingM
     policy_.refused();
     return false;
   }
-  alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(std::uint16_t))] = {};
+  UdpSegment cut;
   msghdr message{};
   message.msg_name = const_cast<sockaddr*>(to.get());
   message.msg_namelen = to.length;
   message.msg_iov = pieces_.data();
   message.msg_iovlen = made;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_UDP;
-  header->cmsg_type = UDP_SEGMENT;
-  header->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
-  const auto size = static_cast<std::uint16_t>(segment);
-  std::memcpy(CMSG_DATA(header), &size, sizeof size);
+  cut.attach(message, segment);
   for (int tries = kQueueFullTries; tries > 0;) {
     counters_.send_calls++;
     // This is not sendmsg(), because that is a cancellation point (see tx_batch.cc).
