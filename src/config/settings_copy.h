@@ -33,45 +33,33 @@ struct PlacementChoice {
   static std::string accepted() { return "auto (the faster one, as tried or measured), kernel or ring"; }
 };
 
-// A setting of which one value stands for what is measured or chosen. `Kind` has the other values.
-template <class Kind, auto Field, std::uint32_t Automatic = 0>
-struct OrAutomatic : Kind {
-  static bool parse(std::string_view text, Settings& s) {
-    if (text != "auto") return Kind::parse(text, s);
-    s.copy.*Field = Automatic;
-    return true;
-  }
-  static std::string print(const Settings& s) { return s.copy.*Field == Automatic ? "auto" : Kind::print(s); }
-};
-
-struct CopyMinPiece : OrAutomatic<Bytes<&CopySettings::min_piece, 1, 1ULL << 30>, &CopySettings::min_piece> {
+struct CopyMinPiece : OrAutomatic<Bytes<&CopySettings::min_piece, 1, 1ULL << 30>> {
   static std::string accepted() { return "auto (as measured), or " + Bytes::accepted(); }
 };
 
-struct CopyMinMessage : OrAutomatic<Bytes<&CopySettings::min_message, 0, 1ULL << 30>,
-                                    &CopySettings::min_message, CopySettings::kAutomatic> {
+struct CopyMinMessage
+    : OrAutomatic<Bytes<&CopySettings::min_message, 0, 1ULL << 30>, CopySettings::kAutomatic> {
   static std::string accepted() {
     return "auto (64 KiB, or more where messages end later by it), or " + Bytes::accepted();
   }
 };
 
-struct CopyMinWaited : OrAutomatic<Bytes<&CopySettings::min_waited, 0, 1ULL << 30>, &CopySettings::min_waited,
-                                   CopySettings::kAutomatic> {
+struct CopyMinWaited
+    : OrAutomatic<Bytes<&CopySettings::min_waited, 0, 1ULL << 30>, CopySettings::kAutomatic> {
   static std::string accepted() {
     return "auto (1M, or 64K where the processors of this host do not share a cache), or " +
            Bytes::accepted();
   }
 };
 
-struct CopyWarm
-    : OrAutomatic<Bytes<&CopySettings::warm, 0, 1ULL << 30>, &CopySettings::warm, CopySettings::kAutomatic> {
+struct CopyWarm : OrAutomatic<Bytes<&CopySettings::warm, 0, 1ULL << 30>, CopySettings::kAutomatic> {
   static std::string accepted() {
     return "auto (16K where the engine leaves data in no cache of the reader, else 0), or " +
            Bytes::accepted();
   }
 };
 
-struct CopyChannels : OrAutomatic<Number<&CopySettings::channels, 1, 8>, &CopySettings::channels> {
+struct CopyChannels : OrAutomatic<Number<&CopySettings::channels, 1, 8>> {
   static std::string accepted() { return "auto (1 thread, 1 to 4 DSA queues), or " + Number::accepted(); }
 };
 

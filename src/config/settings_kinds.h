@@ -77,6 +77,7 @@ struct Boolean {
 
 template <auto Field, std::uint64_t Low, std::uint64_t High>
 struct Number {
+  static constexpr auto kField = Field;
   static bool parse(std::string_view text, Settings& s) {
     const auto value = number_parse(text);
     if (!value || *value < Low || *value > High) return false;
@@ -96,6 +97,20 @@ struct Bytes : Number<Field, Low, High> {
     return value && Number<Field, Low, High>::parse(std::to_string(*value), s);
   }
   static std::string accepted() { return number_accepted(Low, High) + " bytes; K, M or G may follow"; }
+};
+
+// A setting of which one value, given as "auto", stands for what is measured or chosen. `Kind` has the
+// others.
+template <class Kind, auto Automatic = 0U>
+struct OrAutomatic : Kind {
+  static bool parse(std::string_view text, Settings& s) {
+    if (text != "auto") return Kind::parse(text, s);
+    member(s, Kind::kField) = Automatic;
+    return true;
+  }
+  static std::string print(const Settings& s) {
+    return member(s, Kind::kField) == Automatic ? "auto" : Kind::print(s);
+  }
 };
 
 // A time, kept in nanoseconds and given in units of `Unit` nanoseconds.

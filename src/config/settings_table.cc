@@ -37,13 +37,7 @@ struct WireMode {
   static std::string accepted() { return "omx (full frames) or mxoe (the sizes of native MX)"; }
 };
 
-struct LocalThreshold : Bytes<&IntraNodeSettings::rndv_threshold, 128, kGiB> {
-  static bool parse(std::string_view text, S& s) {
-    if (text != "auto") return Bytes::parse(text, s);
-    s.intra_node.rndv_threshold = 0;
-    return true;
-  }
-  static std::string print(const S& s) { return s.intra_node.rndv_threshold ? Bytes::print(s) : "auto"; }
+struct LocalThreshold : OrAutomatic<Bytes<&IntraNodeSettings::rndv_threshold, 128, kGiB>> {
   static std::string accepted() { return Bytes::accepted() + ", or auto"; }
 };
 
