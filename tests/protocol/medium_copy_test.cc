@@ -7,29 +7,16 @@ namespace {
 
 constexpr std::size_t kMedium = 30'000;
 
-class medium_copy : public PairTest {
+class medium_copy : public SlowCopiesTest {
  protected:
+  medium_copy() : SlowCopiesTest(kMedium) {}
   void SetUp() override {
-    Config config;
-    Config own = config;
-    own.offload = &copies;
-    open(config, own);
+    SlowCopiesTest::SetUp();
     fragment = (*b)->find_peer((*a)->config().nic, 0)->agreed.sizes.medium_frag;
     ASSERT_GT(kMedium, 3 * fragment);
   }
-  void begin() {
-    out = &message(kMedium);
-    in = &room(kMedium);
-    receiving = receive(*b, *in, 1);
-    sending = send(*a, to_b, *out, 1);
-  }
 
-  SlowCopies copies;
   std::size_t fragment = 0;
-  Bytes* out = nullptr;
-  Bytes* in = nullptr;
-  Request* receiving = nullptr;
-  Request* sending = nullptr;
 };
 
 TEST_F(medium_copy, fragments_but_the_last__are_handed_over_and_awaited) {

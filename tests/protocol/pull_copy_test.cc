@@ -8,30 +8,13 @@ namespace {
 
 constexpr std::size_t kLength = 300'000;
 
-class PullCopyTest : public PairTest {
+class PullCopyTest : public SlowCopiesTest {
  protected:
-  void SetUp() override {
-    Config config;
-    Config own = config;
-    own.offload = &copies;
-    open(config, own);
-  }
-  void begin() {
-    out = &message(kLength);
-    in = &room(kLength);
-    receiving = receive(*b, *in, 1);
-    sending = send(*a, to_b, *out, 1);
-  }
+  PullCopyTest() : SlowCopiesTest(kLength) {}
   void arrive() {
     begin();
     EXPECT_TRUE(network.run_until([&] { return (*b)->copies_awaited(); }, kSecond));
   }
-
-  SlowCopies copies;
-  Bytes* out = nullptr;
-  Bytes* in = nullptr;
-  Request* receiving = nullptr;
-  Request* sending = nullptr;
 };
 
 TEST_F(PullCopyTest, complete__when_the_last_copy_is) {

@@ -55,4 +55,31 @@ class SlowCopies final : public Offload {
   std::uint64_t submitted = 0, done = 0, bytes = 0, asked = 0, drained = 0, lost = 0, medium = 0;
 };
 
+// A pair whose second endpoint has slow copies, and a message to it.
+class SlowCopiesTest : public PairTest {
+ protected:
+  explicit SlowCopiesTest(std::size_t length) : length_(length) {}
+  void SetUp() override {
+    Config config;
+    Config own = config;
+    own.offload = &copies;
+    open(config, own);
+  }
+  void begin() {
+    out = &message(length_);
+    in = &room(length_);
+    receiving = receive(*b, *in, 1);
+    sending = send(*a, to_b, *out, 1);
+  }
+
+  SlowCopies copies;
+  Bytes* out = nullptr;
+  Bytes* in = nullptr;
+  Request* receiving = nullptr;
+  Request* sending = nullptr;
+
+ private:
+  const std::size_t length_;
+};
+
 }  // namespace omx::protocol::test
