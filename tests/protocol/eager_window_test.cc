@@ -261,6 +261,60 @@ TEST_F(EagerWindowTest, deferred__counts_a_message_once_however_long_it_waits) {
   EXPECT_EQ(sent(Counter::eager_deferred), 4U);
 }
 
+// Others may keep a queue on the path full, so what leaves before anything has arrived is little.
+TEST_F(EagerWindowTest, first_trial__bounds_the_first_burst) {
+  open_jumbo();
+  to_b->bulk.alone = true;
+  std::deque<Request*> receives;
+  for (std::uint64_t i = 0; i < 30; i++) receives.push_back(receive(*b, room(kManyFrames), i));
+  for (std::uint64_t i = 0; i < 30; i++) (void)send(*a, to_b, message(kManyFrames), i);
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  EXPECT_LE(to_b->tx.eager->in_flight, 128U * 1024);
+  EXPECT_FALSE(to_b->tx.queued.empty());
+  const TimeNs began = network.now;
+  for (Request* r : receives) EXPECT_EQ(wait(*b, r).status, Status::success);
+  EXPECT_LT(network.now - began, kMillisecond) << "no acknowledgement was delayed";
+  network.run_for(10 * kMillisecond);
+  EXPECT_EQ(to_b->tx.eager, nullptr) << "all has arrived";
+  EXPECT_GE(to_b->tx.eager_proven, 1U);
+  EXPECT_EQ(sent(Counter::eager_deferred), 0U);
+  EXPECT_EQ(sent(Counter::eager_window), 0U) << "nothing was lost";
+}
+
+TEST_F(EagerWindowTest, first_trial__is_over_after_some_bursts) {
+  open_jumbo();
+  to_b->bulk.alone = true;
+  int trials = 0;
+  for (int burst = 0; burst < 20; burst++) {
+    std::deque<Request*> receives;
+    for (std::uint64_t i = 0; i < 8; i++) receives.push_back(receive(*b, room(kManyFrames), i));
+    for (std::uint64_t i = 0; i < 8; i++) (void)send(*a, to_b, message(kManyFrames), i);
+    trials += to_b->tx.eager != nullptr;
+    for (Request* r : receives) ASSERT_EQ(wait(*b, r).status, Status::success);
+    network.run_for(10 * kMillisecond);
+  }
+  EXPECT_GE(trials, 1);
+  EXPECT_LE(trials, 5);
+}
+
+TEST_F(EagerWindowTest, first_trial__a_loss_makes_it_a_window) {
+  open_jumbo();
+  to_b->bulk.alone = true;
+  stream(30, 10, kManyFrames);
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  EXPECT_FALSE(to_b->tx.eager->trial);
+  EXPECT_EQ(to_b->tx.eager_windows, 1U);
+  EXPECT_EQ(sent(Counter::eager_window), 1U);
+  EXPECT_GT(sent(Counter::eager_deferred), 0U) << "later messages wait until they are asked for";
+}
+
+TEST_F(EagerWindowTest, first_trial__begins_anew_in_the_next_conversation) {
+  open_jumbo();
+  to_b->tx.eager_proven = 8;
+  (*a)->disconnect(network.now, to_b);
+  EXPECT_EQ(to_b->tx.eager_proven, 0U);
+}
+
 TEST_F(EagerWindowTest, legacy_peer__has_none) {
   Config config;
   config.extension = false;

@@ -11,6 +11,7 @@
 #include "protocol/actions/receive_message.h"
 #include "protocol/actions/resend_timer.h"
 #include "protocol/counters.h"
+#include "protocol/state/ack_owed.h"
 #include "protocol/state/arrivals.h"
 #include "protocol/state/bulk_trust.h"
 #include "protocol/state/matching.h"
@@ -138,6 +139,7 @@ Partial partial_take(State& s, Peer& p) {
 void partial_finish(State& s, Peer& p) {
   const Partial partial = partial_take(s, p);
   if (partial.by_bulk) bulk_received_count(s, partial.msg_length);
+  if (partial.asks_ack) ack_as_asked(s, p);
   if (partial.request && medium_copied(s, partial))
     receive_complete(s, *partial.request);
   else if (partial.request)
@@ -187,6 +189,7 @@ Delivery deliver_medium(State& s, Peer& p, const wire::Medium& packet, std::uint
   }
   partial.mask |= bit;
   partial.by_bulk |= (packet.flags & wire::kFlagBulkProbe) != 0;
+  partial.asks_ack |= p.agreed.extended && (packet.flags & wire::kFlagAskAck) != 0;
   partial.last = s.now;
   partial.received += packet.frag_length;
   if (partial.received < partial.msg_length) return Delivery::incomplete;

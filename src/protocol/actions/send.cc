@@ -122,7 +122,8 @@ bool class_choose(State& s, const Peer& p, Request& r) {
   return deferred;
 }
 
-bool credit_left(const Peer& p, const Request& r) {
+bool credit_left(State& s, Peer& p, const Request& r) {
+  if (r.send_class == SendClass::medium && !p.tx.eager && p.tx.frames_unacked > 0) eager_try(s, p, r);
   if (p.tx.eager && !eager_room(p, r)) [[unlikely]]
     return false;
   return p.tx.frames_unacked == 0 || p.tx.frames_unacked + r.tx.frames <= frame_credit(p);
@@ -182,7 +183,7 @@ void pump(State& s, Peer& p, bool at_once) {
       continue;
     } else {
       const bool deferred = class_choose(s, p, *r);
-      if (!credit_left(p, *r) || !region_take(s, p, *r)) return;
+      if (!credit_left(s, p, *r) || !region_take(s, p, *r)) return;
       if (deferred) [[unlikely]]
         s.count(Counter::eager_deferred)++;
       copy_choose(s, p, *r, at_once, late);

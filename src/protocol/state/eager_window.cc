@@ -33,6 +33,8 @@ constexpr TimeNs kTookLeast = 1'000;
 constexpr TimeNs kLeastPeriod = 1000 * kMillisecond;
 constexpr TimeNs kLeastGrowth = 8;
 constexpr std::uint64_t kTrialBytes = 4U << 20;
+// A path that has carried so many doublings of the first window at once needs no further trial.
+constexpr std::uint8_t kProven = 5;
 // A message of more frames than this is repaired better when its receiver asks for what it lacks.
 constexpr std::uint32_t kFramesMost = 2;
 
@@ -92,25 +94,59 @@ EagerWindow* begin(State& s, Peer& p) {
   w->window = CongestionWindow(std::clamp(w->in_flight, kFirstWindow, kMost));
   w->least_aged = s.now;
   if (p.tx.trip.least() >= kTookLeast) w->least = p.tx.trip.least();
-  relapse(p);
-  s.count(Counter::eager_window)++;
   return w;
+}
+
+bool usable(const Peer& p) {
+  return p.agreed.extended && p.agreed.mode == wire::Mode::omx && !p.inside_host();
+}
+
+// Ends the first trial when all that it let out has arrived, or much has.
+void first_trial_end(State& s, Peer& p) {
+  const std::uint32_t reached = p.tx.eager->window.bytes();
+  if (p.tx.eager->sent > kTrialBytes) p.tx.eager_proven = kProven;
+  do p.tx.eager_proven++;
+  while (kFirstWindow << (p.tx.eager_proven + 1U) <= reached);
+  eager_end(s, p);
 }
 
 // Returns the window of a path that has just lost or marked something. Begins it if there is none. nullptr:
 // the peer cannot have one.
 EagerWindow* disturbed(State& s, Peer& p) {
-  const bool usable = p.agreed.extended && p.agreed.mode == wire::Mode::omx && !p.inside_host();
-  if (!usable) return nullptr;
+  if (!usable(p)) return nullptr;
+  const bool first = !p.tx.eager || eager_first_trial(p);
   if (!p.tx.eager) p.tx.eager = begin(s, p);
   EagerWindow* const w = p.tx.eager;
   if (!w) return nullptr;
   w->calm_since = s.now;
-  if (std::exchange(w->trial, false)) relapse(p);
+  if (first) s.count(Counter::eager_window)++;
+  if (std::exchange(w->trial, false) || first) relapse(p);
   return w;
 }
 
 }  // namespace
+
+bool eager_first_trial(const Peer& p) {
+  return p.tx.eager && p.tx.eager->trial && p.tx.eager_windows == 0;
+}
+
+bool eager_overflows(const Peer& p) {
+  const EagerWindow* const w = p.tx.eager;
+  return w && !w->trial && !w->loss.below_one_in(kLossOneIn);
+}
+
+void eager_try(State& s, Peer& p, const Request& r) {
+  if (p.tx.eager_proven >= kProven || p.tx.eager_windows > 0 || !usable(p)) return;
+  const std::uint64_t bytes = std::uint64_t{p.tx.frames_unacked + r.tx.frames} * unit_of(p);
+  if (bytes <= kFirstWindow << p.tx.eager_proven) return;
+  EagerWindow* const w = p.tx.eager = begin(s, p);
+  if (!w) return;
+  w->trial = true;
+  // The message in question has to leave, because it asks for an acknowledgement of all before it.
+  w->unasked = w->in_flight;
+  w->window =
+      CongestionWindow(std::max(kFirstWindow << p.tx.eager_proven, static_cast<std::uint32_t>(bytes)));
+}
 
 bool eager_room(const Peer& p, const Request& r) {
   const EagerWindow* const w = p.tx.eager;
@@ -155,7 +191,9 @@ void eager_acked(State& s, Peer& p, const Request& r, bool measures) {
   }
   // The window grows only where it is the limit.
   if (before >= w->window.bytes() / 2) w->window.grow(path_of(p, *w), r.charged, queueing(*w), true);
-  if (w->trial) {
+  if (eager_first_trial(p)) {
+    if (w->in_flight == 0 || w->sent > kTrialBytes) first_trial_end(s, p);
+  } else if (w->trial) {
     if (w->sent - w->trial_at > kTrialBytes) eager_end(s, p);
   } else if (s.now - w->calm_since > kCalmFirst << (p.tx.eager_windows - 1U)) {
     w->trial = true;

@@ -16,6 +16,10 @@ struct Peer;
 struct Request;
 struct State;
 
+// first trial: before a path has carried much at once, a small window that doubles. It ends when all has
+//      |       arrived, and a longer burst begins the next one with what was reached
+//      | a loss
+//      v
 // begun by the first loss:  long messages wait for their receiver
 //      |      ^
 //      | calm | a loss; the next calm lasts twice as long
@@ -43,6 +47,11 @@ struct EagerWindow {
   bool trial = false;          // nothing was lost for long, so long messages leave unasked again
 };
 
+// Begins the first trial if more than this path is known to carry would be on its way with one more message.
+void eager_try(State& s, Peer& p, const Request& r);
+bool eager_first_trial(const Peer& p);
+// Returns whether so much is lost that a queue on the path overflows.
+bool eager_overflows(const Peer& p);
 // Returns whether the window has room for one more message. A lone message always leaves.
 bool eager_room(const Peer& p, const Request& r);
 // Returns whether a medium message must wait until its receiver asks for it. It must where it is longer than

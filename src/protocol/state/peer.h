@@ -28,6 +28,7 @@ struct Partial {
   Request* request = nullptr;        // matched receive ...
   Unexpected* unexpected = nullptr;  // ... or the unexpected message; with neither, data are discarded
   bool by_bulk = false;              // its sender sent most of it by the bulk path
+  bool asks_ack = false;             // the fragment that asks for the acknowledgement may not be the last
   std::uint8_t header = 0;           // bytes before the data of each fragment
   std::uint32_t msg_length = 0;
   std::uint32_t unit = 0;      // fragment size of this attempt
@@ -177,9 +178,10 @@ struct PeerTx {
   TimeNs acked_at = 0;           // when the peer last acknowledged something new
   EagerWindow* eager = nullptr;  // only while the path loses messages (eager_window.h)
   std::uint8_t backoff = 0;
-  std::uint8_t eager_windows = 0;  // such windows so far, at most some
-  bool region_blocked = false;     // in state.region_waiters
-  bool sacks = false;              // some unacked request is marked sacked
+  std::uint8_t eager_windows : 4 = 0;  // such windows so far, at most some
+  std::uint8_t eager_proven : 4 = 0;   // doublings of the bytes that the path has carried at once
+  bool region_blocked = false;         // in state.region_waiters
+  bool sacks = false;                  // some unacked request is marked sacked
   RoundTrip trip;
 };
 

@@ -71,7 +71,7 @@ PeerRow row_of(Peer& p) {
   row.last_heard = p.liveness.last_heard;
   row.round_trip = known_time(p.tx.trip.smoothed());
   row.round_trip_least = known_time(p.tx.trip.least());
-  if (const EagerWindow* const w = p.tx.eager) {
+  if (const EagerWindow* const w = eager_first_trial(p) ? nullptr : p.tx.eager) {
     row.window = w->window.bytes();
     row.window_contended = w->window.contended();
   }

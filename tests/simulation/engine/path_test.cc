@@ -60,11 +60,16 @@ TEST(Path, short_messages__as_fast_as_tcp_at_one_percent) {
     for (const double reorder : {0.0, 0.1}) {
       PathOptions options = path(delay, 0.01, reorder);
       options.length = 4096;
-      const PathResult r = path_run(options);
-      EXPECT_EQ(r.failure, "");
+      double ours = 0, tcp = 0;
+      for (options.seed = 1; options.seed <= 6; options.seed++) {
+        const PathResult r = path_run(options);
+        EXPECT_EQ(r.failure, "");
+        ours += r.bytes_per_second;
+        tcp += r.tcp_bytes_per_second;
+      }
       // A frame that is only late counts as lost at first, and so as congestion.
       const double times = reorder > 0 ? 1 : 4;
-      EXPECT_GE(r.bytes_per_second, times * r.tcp_bytes_per_second) << delay << " " << reorder;
+      EXPECT_GE(ours, times * tcp) << delay << " " << reorder;
     }
   }
 }
