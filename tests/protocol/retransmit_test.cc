@@ -50,6 +50,64 @@ class Retransmit : public PairTest {
   }
 };
 
+// A queue that others keep full takes one frame now and then. Of a burst it takes the first.
+class FullQueue : public Retransmit {
+ protected:
+  void start(const Config& config = {}) {
+    open(config, config);
+    network.faults.drop = [this](const Bytes& frame) {
+      if (type_of(frame) != wire::PacketType::medium) return false;
+      if (network.now < taken_ + kMillisecond / 4) return true;
+      taken_ = network.now;
+      return false;
+    };
+  }
+  // Sends messages of many fragments at once. Returns when the last one has come.
+  TimeNs arrives(int messages) {
+    std::deque<std::pair<Request*, Bytes*>> receives;
+    for (int i = 0; i < messages; i++) {
+      Bytes& in = room(30'000);
+      receives.emplace_back(receive(*b, in, static_cast<std::uint64_t>(i)), &in);
+    }
+    for (int i = 0; i < messages; i++)
+      (void)send(*a, to_b, message(30'000, static_cast<std::uint64_t>(i)), static_cast<std::uint64_t>(i));
+    for (std::uint64_t i = 0; const auto& [request, in] : receives) {
+      EXPECT_EQ(wait(*b, request).status, Status::success);
+      EXPECT_EQ(*in, pattern(i++, 30'000));
+    }
+    return network.now;
+  }
+
+ private:
+  TimeNs taken_ = 0;
+};
+
+TEST_F(FullQueue, fragments_come_one_by_one) {
+  start();
+  EXPECT_LT(arrives(1), 200 * kMillisecond);
+}
+
+TEST_F(FullQueue, messages_of_a_burst_do_not_each_wait_for_their_time_out) {
+  Config patient;
+  patient.reliability.resend_delay_least = 50 * kMillisecond;
+  start(patient);
+  to_b->tx.eager_proven = 8;  // all of them leave at once
+  EXPECT_LT(arrives(5), 540 * kMillisecond) << "each would wait for two time-outs";
+}
+
+// Between two fragments the time since the last one is short. A peer that has gone is given up all the same.
+TEST_F(Retransmit, spread__peer_that_has_gone_is_given_up) {
+  open();
+  Segment data = segment(message(30'000, 1));
+  SendOp op;
+  op.peer = to_b;
+  op.segments = {&data, 1};
+  op.delivered = true;
+  network.faults.drop = [](const Bytes&) { return true; };
+  const Completion end = wait(*a, (*a)->send(network.now, op).value());
+  EXPECT_EQ(end.status, Status::endpoint_unreachable);
+}
+
 TEST_F(Retransmit, numbers__wrap_around_under_faults) {
   open();
   network.faults.loss = 0.005;

@@ -44,6 +44,31 @@ std::uint32_t first_fragment(const Request& r, std::uint32_t fragments) {
   return ((r.resends * kGolden & 0xFFFF) * fragments) >> 16;
 }
 
+// Returns the fragment size of a repetition, and of a message that goes by the link.
+std::uint32_t link_unit(const State& s, const Request& r) {
+  return r.tx.by_bulk ? bulk_unit(s, *r.peer, r.msg_length) : medium_unit(*r.peer);
+}
+
+std::uint32_t pieces_of(const Request& r, std::uint32_t unit) {
+  return (r.msg_length + unit - 1) / unit;
+}
+
+// The fragments that leave now, counted from the first one of this transmission.
+struct Leaving {
+  std::uint32_t from, to;
+};
+
+// Takes the next fragment of a repetition that is spread over time, or all of them.
+Leaving leaving_next(Request& r, std::uint32_t fragments) {
+  if (r.tx.spread == 0) return {0, fragments};
+  if (r.tx.spread != fragments) {  // the frames have another size now
+    r.tx.spread = static_cast<std::uint8_t>(fragments);
+    r.tx.spread_sent = 0;
+  }
+  const std::uint32_t next = r.tx.spread_sent++;
+  return {next, next + 1};
+}
+
 }  // namespace
 
 void eager_transmit(State& s, Request& r) {
@@ -64,11 +89,15 @@ void eager_transmit(State& s, Request& r) {
   s.count(tiny ? Counter::send_tiny : Counter::send_small)++;
 }
 
+std::uint8_t medium_fragments(const State& s, const Request& r) {
+  return static_cast<std::uint8_t>(pieces_of(r, link_unit(s, r)));
+}
+
 void medium_transmit(State& s, Request& r) {
   Peer& p = *r.peer;
   if (!medium_fits(p, r)) return;  // no receiver could put it together
   std::uint32_t unit = medium_unit(p);
-  std::uint32_t fragments = (r.msg_length + unit - 1) / unit;
+  std::uint32_t fragments = pieces_of(r, unit);
   const bool gains = s.config.bulk.fragments && fragments >= kBulkFragments;
   const bool alone = fragments > 1 && (r.resends > 0 || bulk_alone(s, p));
   if (gains || alone) bulk_offer(s, p);
@@ -79,8 +108,8 @@ void medium_transmit(State& s, Request& r) {
   r.tx.by_gso |= gso > 0;
   if (bulk) bulk_sent_count(s, r);
   if (r.tx.by_bulk) {
-    unit = gso > 0 ? gso : bulk_unit(s, p, r.msg_length);
-    fragments = (r.msg_length + unit - 1) / unit;
+    unit = gso > 0 ? gso : link_unit(s, r);
+    fragments = pieces_of(r, unit);
   }
   wire::Medium packet;
   packet.length = r.msg_length;
@@ -92,9 +121,10 @@ void medium_transmit(State& s, Request& r) {
   packet.frag_unit =
       static_cast<std::uint16_t>(p.agreed.extended && p.agreed.mode == wire::Mode::omx ? unit : 0);
   const std::uint32_t first = first_fragment(r, fragments);
-  for (std::uint32_t n = 0; n < fragments; n++) {
+  const Leaving leaving = leaving_next(r, fragments);
+  for (std::uint32_t n = leaving.from; n < leaving.to; n++) {
     const std::uint32_t i = first + n < fragments ? first + n : first + n - fragments;
-    const bool last = n + 1 == fragments;
+    const bool last = n + 1 == leaving.to;
     const std::uint32_t offset = i * unit;
     const std::uint32_t length = r.msg_length - offset < unit ? r.msg_length - offset : unit;
     message_fill(s, r, last, packet);
@@ -116,7 +146,7 @@ void medium_transmit(State& s, Request& r) {
   // An acknowledgement that goes by the bulk path alone may be lost with it, and the peer would repeat its
   // messages.
   if (!whole || p.bulk.losses == 0) ack_piggybacked(p);
-  s.count(Counter::send_medium_frag) += fragments;
+  s.count(Counter::send_medium_frag) += leaving.to - leaving.from;
 }
 
 }  // namespace omx::protocol

@@ -33,6 +33,7 @@ void park(State& s, Peer& p, Request& r) {
   p.tx.frames_unacked -= r.tx.frames - 1U;
   r.tx.frames = 1;
   r.tx.by_bulk = r.tx.lost = r.tx.sacked = false;
+  r.tx.spread = r.tx.spread_sent = 0;
   r.send_class = SendClass::large;
   r.tx.parked = true;
   if (r.resends < 0xFFFF) r.resends++;

@@ -52,12 +52,22 @@ bool shows_congestion(const Request& r, Counter why) {
          (why == Counter::resend_timeout && r.peer->liveness.last_heard > r.last_sent);
 }
 
+// Sends the next fragment of a repetition, which keeps the time at which it began.
+void next_fragment(State& s, Request& r) {
+  const TimeNs began = r.last_sent;
+  r.tx.lost = false;
+  send_transmit(s, r);
+  r.last_sent = began;
+}
+
 }  // namespace
 
 void send_retransmit(State& s, Request& r, Counter why) {
   assert(r.phase == Phase::unacked);
+  if (r.spreading()) return next_fragment(s, r);
   if (r.tx.lost && r.resends == 0) r.peer->tx.trip.lost();
   if (shows_congestion(r, why)) eager_lost(s, *r.peer, r);
+  const bool spreads = repetition_spread(r);
   if (r.resends < 0xFFFF) r.resends++;
   r.tx.lost = false;
   if (peer_reads_later(s, *r.peer)) {
@@ -68,6 +78,10 @@ void send_retransmit(State& s, Request& r, Counter why) {
   r.peer->counting.resends++;
   history_note(s, Happened::resent, r.peer, r.match_info, r.msg_length, r.seqnum);
   bulk_medium_lost(s, r);
+  const std::uint8_t fragments = spreads ? medium_fragments(s, r) : 0;
+  r.tx.spread = fragments > 1 ? fragments : 0;
+  r.tx.spread_sent = 0;
+  if (r.tx.spread > 0 && r.tx.spreads < 0xFF) r.tx.spreads++;
   send_transmit(s, r);
 }
 

@@ -44,7 +44,8 @@ void trip_measure(State& s, Peer& p, const Request& r) {
 // closely as answers do, it probably answers the repetition. Otherwise the peer became slow, has no room, or
 // is farther away. A ping tells which.
 void trip_measure_repeated(State& s, Peer& p, const Request& r) {
-  if (!p.tx.trip.answers(s.now - r.last_sent, s.config.reliability.ack_delay_extended))
+  const bool at_once = r.tx.spread == 0;  // else any fragment may have been the last
+  if (at_once && !p.tx.trip.answers(s.now - r.last_sent, s.config.reliability.ack_delay_extended))
     p.tx.trip.waited(std::min(s.now - r.first_sent, s.config.reliability.resend_delay_extended));
   trip_ask(s, p);
 }
@@ -75,6 +76,17 @@ void ack_oldest(State& s, Peer& p, Request& r) {
   request_finish(s, r, Status::success);
 }
 
+// A message that had to be sent again fragment by fragment has arrived. If the next one left before that
+// repetition and nothing is known of it, it was lost, too.
+void next_is_lost(State& s, Peer& p, TimeNs repeated_at) {
+  Request* const next = p.tx.unacked.front();
+  if (!next || next->tx.lost || next->tx.sacked || next->spreading() || next->last_sent >= repeated_at)
+    return;
+  next->tx.lost = true;
+  next->tx.passed_at = s.now;
+  s.timers.arm_by(p.resend_timer, std::max(passed_due(s, *next), s.now + 1));
+}
+
 }  // namespace
 
 void ack_apply(State& s, Peer& p, Seqnum ack) {
@@ -92,6 +104,7 @@ void ack_apply(State& s, Peer& p, Seqnum ack) {
   const bool backed_off = p.tx.backoff > 0;
   p.tx.acked_at = s.now;
   bool repeated = false;
+  TimeNs repeated_at = 0;  // when the last message began to be sent again, if it was spread
   for (std::uint32_t i = 0; i < acked; i++) {
     Request* r = p.tx.unacked.pop_front();
     if (!r) break;
@@ -101,6 +114,7 @@ void ack_apply(State& s, Peer& p, Seqnum ack) {
       break;
     }
     repeated |= r->resends > 0;
+    repeated_at = r->tx.spread > 0 ? r->last_sent : 0;
     if (repeated && i == 0)
       trip_measure_repeated(s, p, *r);
     else if (!repeated && i + 1 == acked)
@@ -111,6 +125,8 @@ void ack_apply(State& s, Peer& p, Seqnum ack) {
     send_acknowledged(s, *r);
   }
   p.tx.backoff = 0;
+  if (repeated_at > 0) [[unlikely]]
+    next_is_lost(s, p, repeated_at);
   if (!p.tx.queued.empty()) send_pump(s, p);
   if (backed_off) retransmit_arm(s, p);  // the timer may still be set to the longer delay
 }
@@ -140,10 +156,8 @@ void sack_apply(State& s, Peer& p, const wire::Truc& packet) {
     if (r->tx.sacked || (r->resends > 0 && r->last_sent >= newest)) continue;
     if (!r->tx.lost) r->tx.passed_at = s.now;
     r->tx.lost = true;
-    if (s.now >= passed_due(*r))
-      send_retransmit(s, *r, Counter::resend_sack);
-    else
-      next = std::min(next, passed_due(*r));
+    if (s.now >= passed_due(s, *r)) send_retransmit(s, *r, Counter::resend_sack);
+    if (r->tx.lost || r->spreading()) next = std::min(next, passed_due(s, *r));
   }
   s.timers.arm_by(p.resend_timer, next);
 }

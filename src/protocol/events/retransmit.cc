@@ -31,6 +31,8 @@ namespace {
 constexpr std::uint32_t kResendBurst = 8;
 // Retransmissions of a medium message before large frames are suspected.
 constexpr std::uint16_t kSuspectMtu = 3;
+// ... and further ones where the path is known to lose frames.
+constexpr std::uint16_t kSpreadMore = 2;
 constexpr std::uint8_t kPingsBeforeGivingUp = 2;
 // Repetitions of a message without an answer before its peer is given up, however short the time-out is: on a
 // network that loses frames, one or two of them are lost now and then.
@@ -55,13 +57,11 @@ TimeNs silence_limit(const Peer& p, List<Request, &Request::queue>& list) {
   return limit;
 }
 
-// Returns how long a peer that does not run all the time may take to answer before it is given up. This is
-// not longer than the time until the next repetition.
-TimeNs time_to_answer(const State& s, const Peer& p) {
-  if (!p.agreed.extended) return s.config.reliability.resend_delay;
-  const TimeNs most =
-      std::max(s.config.reliability.resend_delay_max, s.config.reliability.resend_delay_least);
-  return std::min(most, std::max(s.config.reliability.resend_delay_extended, p.tx.trip.patience()));
+// Returns whether a message was repeated so often that its frames may be too large.
+bool suspicious(const Request& r) {
+  const std::uint16_t most = r.tx.spread > 0 ? kSuspectMtu + kSpreadMore : kSuspectMtu;
+  return r.send_class == SendClass::medium && r.kind == RequestKind::send && r.resends >= most &&
+         !r.spreading();
 }
 
 // Returns when the peer of this message counts as silent, if it stays so: after repetitions and time for the
@@ -113,21 +113,21 @@ bool unacked_check(State& s, Peer& p, TimeNs& next) {
   const bool alone = p.agreed.extended && oldest->resends == 0 && oldest->send_class != SendClass::medium;
   if (p.rails && due) [[unlikely]]
     rails_doubt_of(s, p, *oldest);
-  if (due && p.tx.backoff < 16) p.tx.backoff++;
-  const std::uint32_t most = alone ? 1 : kResendBurst;
+  if (due && !oldest->spreading() && p.tx.backoff < 16) p.tx.backoff++;
+  const std::uint32_t most = alone || repetition_spread(*oldest) ? 1 : kResendBurst;
   std::uint32_t sent = 0;
   bool suspect = false;
   for (Request* r = oldest; r; r = p.tx.unacked.next(*r)) {
     const bool burst = due && !r->tx.sacked && (!p.agreed.extended || sent < most);
     if (!burst) {
-      if (!r->tx.lost) continue;
-      const TimeNs lost_due = passed_due(*r);
+      if (!r->tx.lost && (!r->spreading() || r->tx.sacked)) continue;
+      const TimeNs lost_due = passed_due(s, *r);
       if (s.now < lost_due) {
         next = std::min(next, lost_due);
         continue;
       }
     }
-    if (r->send_class == SendClass::medium && r->kind == RequestKind::send && r->resends >= kSuspectMtu) {
+    if (suspicious(*r)) {
       // Large frames are suspected only while small ones get through.
       if (p.liveness.last_heard > r->last_sent)
         suspect = true;
@@ -139,6 +139,7 @@ bool unacked_check(State& s, Peer& p, TimeNs& next) {
                     !burst  ? Counter::resend_sack
                     : alone ? Counter::resend_tail
                             : Counter::resend_timeout);
+    if (r->spreading()) next = std::min(next, passed_due(s, *r));
   }
   if (suspect && p.agreed.frame_max > s.config.base_frame) probe_fall_back(s, p);
   next = std::min(next, resend_due(s, p, *oldest));

@@ -79,6 +79,9 @@ struct RequestTx {
   bool waits = false;        // ... acknowledged; its copy, if any, waits for the receive
   bool asks_ack = false;     // its receiver acknowledges it at once
   std::uint8_t frames = 0;   // on the wire when unacked
+  // A repetition that is spread over time (repetition_spread()): its fragments, how many of them have left,
+  // and how many such repetitions there were.
+  std::uint8_t spread = 0, spread_sent = 0, spreads = 0;
   std::uint32_t buffer_size = 0;
   std::byte* buffer = nullptr;            // copy of a buffered send's data
   std::array<std::byte, kNearMost> near;  // ... of a short message; nothing has to be taken for it
@@ -140,6 +143,8 @@ struct Request {
   TimeNs last_sent = 0;
   TimeNs timeout = kNever;
 
+  // Returns whether fragments of the present repetition have still to leave.
+  bool spreading() const { return tx.spread_sent < tx.spread; }
   // Returns whether the message can travel only with a header extension (docs/reference/wire.md 7).
   bool needs_ext() const { return has_data || message_class != 0; }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "protocol/direct.h"
+#include "protocol/state/eager_window.h"
 #include "protocol/state/peer.h"
 #include "protocol/state/request.h"
 #include "protocol/state/state.h"
@@ -18,10 +19,28 @@ constexpr TimeNs kBulkLateness = 1 * kMillisecond;
 // bitmap that asks for the next one.
 constexpr TimeNs kAgainFirst = 1 * kMillisecond;
 constexpr unsigned kAgainDoublings = 10;
+// Repetitions of all fragments at once before they are spread, on a path of which nothing is known.
+constexpr std::uint16_t kAtOnce = 2;
+
+// Returns the time in which the fragments of a repetition leave. At first it is a round trip, as if they were
+// a window. It doubles with each repetition.
+TimeNs spread_time(const State& s, const Request& r) {
+  const Peer& p = *r.peer;
+  const TimeNs first = p.tx.trip.known() ? p.tx.trip.smoothed() : answer_time(s, p);
+  const unsigned doublings = std::min<unsigned>(r.tx.spreads - 1U, 16);
+  const TimeNs most = std::max(answer_time(s, p), s.config.reliability.resend_delay_max);
+  return peer_spread(s, p, std::min(first << doublings, most));
+}
+
+// Returns when the next fragment leaves, or after the last one when the next repetition begins.
+TimeNs spread_due(const State& s, const Request& r) {
+  return r.last_sent + spread_time(s, r) * r.tx.spread_sent / r.tx.spread;
+}
 
 }  // namespace
 
-TimeNs passed_due(const Request& r) {
+TimeNs passed_due(const State& s, const Request& r) {
+  if (r.tx.spread > 0) return spread_due(s, r);
   const Peer& p = *r.peer;
   const TimeNs lateness = r.tx.by_bulk ? kBulkLateness : p.tx.trip.lateness();
   if (r.resends == 0) return r.tx.passed_at + lateness;
@@ -43,6 +62,13 @@ TimeNs peer_rto(const State& s, const Peer& p) {
                               std::max(base, s.config.reliability.resend_delay_max)));
 }
 
+TimeNs time_to_answer(const State& s, const Peer& p) {
+  if (!p.agreed.extended) return s.config.reliability.resend_delay;
+  const TimeNs most =
+      std::max(s.config.reliability.resend_delay_max, s.config.reliability.resend_delay_least);
+  return std::min(most, std::max(s.config.reliability.resend_delay_extended, p.tx.trip.patience()));
+}
+
 TimeNs peer_spread(const State& s, const Peer& p, TimeNs delay) {
   const std::uint64_t pair = (s.config.nic * 31 + s.config.endpoint) ^ (p.nic << 16) ^ p.endpoint;
   return delay + delay / 4 * ((pair * 0x9E3779B97F4A7C15ULL) >> 56) / 256;
@@ -57,7 +83,14 @@ TimeNs request_silent_since(const Peer& p, const Request& r) {
   return std::max(p.liveness.last_heard, r.first_sent);
 }
 
+bool repetition_spread(const Request& r) {
+  const Peer& p = *r.peer;
+  return r.send_class == SendClass::medium && r.kind == RequestKind::send &&
+         (r.resends >= kAtOnce || eager_overflows(p)) && p.agreed.extended && !p.inside_host();
+}
+
 TimeNs resend_due(const State& s, const Peer& p, const Request& oldest) {
+  if (oldest.tx.spread > 0) return spread_due(s, oldest);
   return std::max(oldest.last_sent, p.tx.acked_at) + peer_rto(s, p);
 }
 

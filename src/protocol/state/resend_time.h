@@ -8,11 +8,15 @@ namespace omx::protocol {
 
 struct State;
 
-// Returns when a message is sent again that later ones have passed (RequestTx::passed_at).
-TimeNs passed_due(const Request& r);
+// Returns when a message is sent again that later ones have passed (RequestTx::passed_at), or when the next
+// fragment of its repetition leaves.
+TimeNs passed_due(const State& s, const Request& r);
 // Returns the time after which an answer is probably lost. peer_rto() is never shorter.
 TimeNs answer_time(const State& s, const Peer& p);
 TimeNs peer_rto(const State& s, const Peer& p);
+// Returns how long a peer that does not run all the time may take to answer before it is given up. This is
+// not longer than the time until the next repetition.
+TimeNs time_to_answer(const State& s, const Peer& p);
 // Returns a delay that is up to a quarter longer, and different for each pair. Peers that lost frames in the
 // same overflow must not cause the next one together.
 TimeNs peer_spread(const State& s, const Peer& p, TimeNs delay);
@@ -23,6 +27,9 @@ bool peer_reads_later(const State& s, const Peer& p);
 // limit, as in the reference (docs/spec/protocol.md 6). The same holds for a number that cannot be sent
 // before the peer answers our CONNECT.
 TimeNs request_silent_since(const Peer& p, const Request& r);
+// Returns whether the fragments of the next repetition leave one by one. A burst into a queue that others
+// keep full loses all but one or two of them, each time.
+bool repetition_spread(const Request& r);
 // Returns when the oldest message is sent again. The peer makes progress as long as it acknowledges others.
 TimeNs resend_due(const State& s, const Peer& p, const Request& oldest);
 // Returns the interval of pings to a silent peer that must answer within `patience`.
