@@ -128,6 +128,25 @@ TEST_F(BulkAnnounceTest, an_announced_answer_is_awaited_until_it_is_whole) {
   EXPECT_EQ(wait(*b, r).status, Status::success);
 }
 
+// On a slow cable the announcement of a medium message overtakes its data each time. A message that came
+// after its announcement must not be taken for one whose announcement is still to come.
+TEST_F(BulkAnnounceTest, announcements_that_come_first_are_heard_each_time) {
+  (*b)->set_sleeping(network.now, false);
+  network.faults.hold_bulk = true;
+  for (std::uint64_t i = 0; i < 6; i++) {
+    Request* r = receive(*b, room(30000), i);
+    send(*a, to_b, message(30000), i);
+    network.run_for(100'000);
+    ASSERT_EQ(rings(), i + 1);
+    EXPECT_TRUE((*b)->bulk_awaited(network.now)) << i;
+    for (const Bytes& frame : std::exchange(network.held, {})) network.inject(frame);
+    network.run_for(10'000);
+    (*b)->bulk_came();
+    EXPECT_EQ(wait(*b, r).status, Status::success);
+    EXPECT_FALSE((*b)->bulk_awaited(network.now)) << i;
+  }
+}
+
 TEST_F(BulkAnnounceTest, an_announcement_that_comes_late_is_of_no_interest) {
   network.faults.late = [](const Bytes& frame) { return is_announcement(frame) ? TimeNs{100'000} : 0; };
   exchange(*a, to_b, *b, 300000);

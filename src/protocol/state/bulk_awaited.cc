@@ -42,9 +42,12 @@ void answer_await(BulkAwaited& w, std::uint32_t answer, const Pull& pull) {
     w.more = true;
 }
 
-// Returns whether announcements may still follow messages that came by the bulk path.
-bool unannounced_recent(const State& s) {
-  return s.now - s.bulk.unannounced < kLook;
+// Counts a message (1) or an announcement (-1). Where one of a pair was lost, the other is soon forgotten.
+void pair_count(State& s, Peer& p, int by) {
+  constexpr int kMost = 100;
+  if (s.now - s.bulk.unannounced >= kLook) p.bulk.unannounced = 0;
+  p.bulk.unannounced = static_cast<std::int8_t>(std::clamp(p.bulk.unannounced + by, -kMost, kMost));
+  s.bulk.unannounced = s.now;
 }
 
 // Returns whether the message, or one before it, is still to come.
@@ -65,9 +68,9 @@ void bulk_announced(State& s, Peer& p, std::optional<Seqnum> message, std::uint3
     w.until = s.now + kLook;
     return answer_await(w, answer, *pull);
   }
-  if (!message && p.bulk.unannounced > 0 && unannounced_recent(s)) {
-    p.bulk.unannounced--;
-    return;  // the message came before the announcement
+  if (!message) {
+    pair_count(s, p, -1);
+    if (p.bulk.unannounced >= 0) return;  // the message came before the announcement
   }
   w.until = s.now + kLook;
   std::size_t i = 0;
@@ -81,9 +84,7 @@ void bulk_announced(State& s, Peer& p, std::optional<Seqnum> message, std::uint3
 }
 
 void bulk_came_unannounced(State& s, Peer& p) {
-  if (!unannounced_recent(s)) p.bulk.unannounced = 0;
-  if (p.bulk.unannounced < 0xFF) p.bulk.unannounced++;
-  s.bulk.unannounced = s.now;
+  pair_count(s, p, 1);
 }
 
 bool bulk_awaited(State& s, TimeNs now) {

@@ -150,9 +150,11 @@ struct PeerBulk {
   std::uint8_t offers = 0;        // probes that were not answered
   std::uint8_t unscheduled_pause = 0,
                unscheduled_skip = 0;  // messages to send without such data: in all, and left
-  std::uint8_t unannounced = 0;       // medium messages that came by the bulk path before their announcement
-  std::uint32_t larges_out = 0;       // large messages that are not notified yet
-  BulkDistrust* distrust = nullptr;   // only since something of the path failed
+  // Medium messages that came by the bulk path before their announcement. Negative: announcements that came
+  // first.
+  std::int8_t unannounced = 0;
+  std::uint32_t larges_out = 0;      // large messages that are not notified yet
+  BulkDistrust* distrust = nullptr;  // only since something of the path failed
   TimeNs probe_due = 0;
   TimeNs unscheduled_until = 0;
 };

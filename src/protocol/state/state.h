@@ -122,7 +122,7 @@ struct EngineBulk {
 
   BulkOwners owners;
   BulkAwaited awaited;     // announced data that may come by the bulk path
-  TimeNs unannounced = 0;  // when the last medium message came before its announcement
+  TimeNs unannounced = 0;  // when a medium message by the bulk path, or its announcement, came last
 };
 
 // Reports to the application about its peers.
