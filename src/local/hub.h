@@ -90,6 +90,7 @@ class Hub final : public protocol::DirectReader {
     return incoming_.readable({nic, endpoint}) && outgoing_.awake({nic, endpoint}) && !options_.crowded();
   }
   bool unread(NicId nic, std::uint8_t endpoint) const override { return outgoing_.unread({nic, endpoint}); }
+  void wake_reader(NicId nic, std::uint8_t endpoint) override { outgoing_.wake_reader({nic, endpoint}); }
   const HubCounters& counters() const { return counters_; }
 
  private:

@@ -141,6 +141,10 @@ bool Outgoing::unread(const Place& peer) const {
   return path && (!path->waiting.empty() || path->ring.unread());
 }
 
+void Outgoing::wake_reader(const Place& peer) {
+  if (Path* const path = known(peer)) wake(*path);
+}
+
 bool Outgoing::awake(const Place& peer) const {
   const Path* const path = known(peer);
   return path && !path->ring.reader_sleeps();

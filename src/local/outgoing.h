@@ -61,6 +61,8 @@ class Outgoing {
   bool stuck() const { return stuck_; }
   // Returns whether the peer has yet to read some of what was written for it.
   bool unread(const Place& peer) const;
+  // Wakes a peer even if it does not seem to sleep.
+  void wake_reader(const Place& peer);
   // Returns whether there is a path to the peer, and the peer does not seem to sleep.
   bool awake(const Place& peer) const;
 

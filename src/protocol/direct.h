@@ -33,6 +33,8 @@ class DirectReader {
   // Returns whether frames wait for an intra-node peer to read them. None of them is lost, so another copy
   // would tell nothing.
   virtual bool unread(NicId, std::uint8_t) const { return false; }
+  // Wakes an intra-node peer that has frames to read and has not read them for a long time.
+  virtual void wake_reader(NicId, std::uint8_t) {}
 
  protected:
   ~DirectReader() = default;

@@ -123,6 +123,22 @@ TEST_F(HubTest, sleep__the_writer_notifies_once) {
   EXPECT_EQ(a->counters().notifies, 1U);
 }
 
+// The flags of a ring may be wrong about a sleep. A byte wakes the reader all the same.
+TEST_F(HubTest, sleep__a_reader_that_reads_nothing_is_woken_again) {
+  send(a, b, 1);
+  b.turn();
+  EXPECT_TRUE(b->fall_asleep());
+  b->wake_up();  // the flags say so, but the thread sleeps
+  send(a, b, 2);
+  EXPECT_EQ(a->counters().notifies, 0U);
+  EXPECT_TRUE(a->unread(b.place().nic, b.place().endpoint));
+  a->wake_reader(b.place().nic, b.place().endpoint);
+  EXPECT_EQ(a->counters().notifies, 1U);
+  b.turn();
+  EXPECT_FALSE(a->unread(b.place().nic, b.place().endpoint));
+  expect_frames(a, b, 1, 2);
+}
+
 TEST_F(HubTest, sleep__ends_when_an_unknown_peer_says_who_it_is) {
   EXPECT_FALSE(wakes(b));
   OwnFd connection = socket_to(b.place());

@@ -24,13 +24,14 @@ class FakeReader final : public DirectReader {
     return true;
   }
   bool unread(NicId, std::uint8_t) const override { return waits; }
+  void wake_reader(NicId, std::uint8_t) override { wakes++; }
   void region_ended(std::uint16_t) override { ended++; }
   bool waits = false;  // messages to the other are held
   NicId far = 0;
   std::uint32_t threshold = 10'000;
   bool readable = false;
   Host* sender = nullptr;
-  int reads = 0, ended = 0;
+  int reads = 0, ended = 0, wakes = 0;
 };
 
 class IntraNodeTest : public PairTest {
@@ -130,10 +131,12 @@ TEST_F(IntraNodeTest, unread__is_not_sent_again) {
   send(*a, to_b, message(9'000), 2);
   network.run_for(kSecond);
   EXPECT_EQ(a->counters[Counter::resend_timeout], 0U);
+  EXPECT_GT(of_a.wakes, 0) << "its wake-up may have been lost";
   b->paused = false;
   a->paused = true;
   network.run_for(kSecond);
   EXPECT_EQ(b->counters[Counter::pull_rerequest_timer], 0U);
+  EXPECT_GT(of_b.wakes, 0);
   a->paused = false;
   EXPECT_EQ(wait(*b, r).status, Status::success);
   EXPECT_EQ(wait(*a, s).status, Status::success);

@@ -6,6 +6,7 @@
 #include "protocol/actions/coalesce.h"
 #include "protocol/actions/eager_tx.h"
 #include "protocol/actions/large_tx.h"
+#include "protocol/direct.h"
 #include "protocol/history.h"
 #include "protocol/state/bulk_trust.h"
 #include "protocol/state/eager_window.h"
@@ -71,6 +72,8 @@ void send_retransmit(State& s, Request& r, Counter why) {
   if (r.resends < 0xFFFF) r.resends++;
   r.tx.lost = false;
   if (peer_reads_later(s, *r.peer)) {
+    // A wake-up may have been lost.
+    s.config.direct->wake_reader(r.peer->nic, r.peer->endpoint);
     r.last_sent = s.now;
     return;
   }

@@ -10,6 +10,7 @@
 #include "protocol/actions/pull_schedule.h"
 #include "protocol/actions/rails_tend.h"
 #include "protocol/counters.h"
+#include "protocol/direct.h"
 #include "protocol/events/cleanup.h"
 #include "protocol/state/bulk_trust.h"
 #include "protocol/state/gso_frame.h"
@@ -116,6 +117,7 @@ void pull_timer(State& s, Pull& pull) {
   if (size_changed(s, pull)) return pull_restart(s, pull);
   if (p.rails) rails_tend(s, p);
   const bool later = peer_reads_later(s, p);
+  if (later) s.config.direct->wake_reader(p.nic, p.endpoint);
   for (std::uint32_t i = 0; i < pull.block_count && !later; i++) block_late(s, pull, pull.block(i), i == 0);
   s.timers.arm_by(pull.timer, std::min(s.now + pull_delay(s, pull), limit > s.now ? limit : kNever));
 }
