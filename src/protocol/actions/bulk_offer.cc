@@ -61,7 +61,7 @@ void bulk_offer(State& s, Peer& p) {
 void bulk_probe_received(State& s, Peer& p, const wire::Probe& packet) {
   if (!p.bulk.address.present()) return;
   if (packet.flags & wire::kFlagBulkProbe) {
-    bulk_announced(s, p, std::nullopt, packet.cookie);
+    bulk_announced(s, p, packet.cookie);
   } else if (packet.is_reply) {
     if (packet.cookie == (probe_cookie(s, p) ^ kAlone)) return bulk_batches_fail(s, p);
     if (s.now < bulk_trusted_from(p, &BulkDistrust::out) || packet.cookie != probe_cookie(s, p)) return;

@@ -160,7 +160,7 @@ void pull_await(State& s, Pull& pull, std::uint32_t frames) {
   if (pull.blocks_max < kPullBlocksMax) pull.blocks_max++;
   if (pull.by_bulk) {
     s.transfers.pulls_by_bulk = true;
-    bulk_announced(s, *pull.peer, std::nullopt);
+    bulk_expected(s, *pull.peer);
   } else {
     s.transfers.pulls_by_link = true;
   }

@@ -102,7 +102,7 @@ bool numbers_fit(State& s, Peer& p, const Numbered& n) {
 // Takes what a fragment of a medium message says about the bulk path. If the whole message goes there, each
 // fragment says so, and the announcement proper follows (docs/reference/wire.md 15).
 void bulk_note(State& s, Peer& p, const Numbered& n) {
-  bulk_announced(s, p, n.seqnum);
+  bulk_expected(s, p, n.seqnum);
   if (n.fragment + 1 == n.fragments && medium_whole(s, p, n.unit, n.fragments)) bulk_came_unannounced(s, p);
 }
 

@@ -17,6 +17,9 @@ namespace omx::protocol {
 namespace {
 
 constexpr TimeNs kLook = 1 * kMillisecond;
+// An announcement follows right behind its message.
+constexpr TimeNs kBehind = kMillisecond / 10;
+constexpr TimeNs kTick = 10'000;
 
 // Returns the pull that the answer belongs to, if some of it is still to come by the bulk path; else nullptr.
 // A repeated request may cover only a part of a block.
@@ -42,12 +45,16 @@ void answer_await(BulkAwaited& w, std::uint32_t answer, const Pull& pull) {
     w.more = true;
 }
 
-// Counts a message (1) or an announcement (-1). Where one of a pair was lost, the other is soon forgotten.
+// Counts a message (1) or its announcement (-1). If one of the two was lost, the other is soon forgotten.
 void pair_count(State& s, Peer& p, int by) {
   constexpr int kMost = 100;
-  if (s.now - s.bulk.unannounced >= kLook) p.bulk.unannounced = 0;
+  // A peer has room for 16 bits of time. Once in some thousand they show an old pair as a new one, which
+  // costs one poll more or less.
+  const auto now = static_cast<std::uint16_t>(s.now / kTick);
+  const TimeNs since = TimeNs{static_cast<std::uint16_t>(now - p.bulk.unannounced_at)} * kTick;
+  if (since >= (p.bulk.unannounced > 0 ? kBehind : kLook)) p.bulk.unannounced = 0;
   p.bulk.unannounced = static_cast<std::int8_t>(std::clamp(p.bulk.unannounced + by, -kMost, kMost));
-  s.bulk.unannounced = s.now;
+  p.bulk.unannounced_at = now;
 }
 
 // Returns whether the message, or one before it, is still to come.
@@ -58,20 +65,24 @@ bool message_due(const BulkAwaited::Message& m) {
 
 }  // namespace
 
-void bulk_announced(State& s, Peer& p, std::optional<Seqnum> message, std::uint32_t answer) {
+void bulk_announced(State& s, Peer& p, std::uint32_t answer) {
   if (!p.bulk.address.present()) return;
-  BulkAwaited& w = s.bulk.awaited;
-  if (s.now >= w.until) w = {};
   if (answer != 0) {
     const Pull* const pull = answer_due(s, answer);
     if (!pull || pull->peer != &p) return;  // the data came before the announcement
+    BulkAwaited& w = s.bulk.awaited;
+    if (s.now >= w.until) w = {};
     w.until = s.now + kLook;
     return answer_await(w, answer, *pull);
   }
-  if (!message) {
-    pair_count(s, p, -1);
-    if (p.bulk.unannounced >= 0) return;  // the message came before the announcement
-  }
+  pair_count(s, p, -1);
+  if (p.bulk.unannounced < 0) bulk_expected(s, p);  // else the message came before the announcement
+}
+
+void bulk_expected(State& s, Peer& p, std::optional<Seqnum> message) {
+  if (!p.bulk.address.present()) return;
+  BulkAwaited& w = s.bulk.awaited;
+  if (s.now >= w.until) w = {};
   w.until = s.now + kLook;
   std::size_t i = 0;
   while (i < w.count && w.messages[i].from != &p) i++;

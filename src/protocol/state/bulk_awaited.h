@@ -14,8 +14,10 @@ namespace omx::protocol {
 
 struct State;
 
-// Notes that the peer announced a message, an answer, or data of which nothing is told.
-void bulk_announced(State& s, Peer& p, std::optional<Seqnum> message, std::uint32_t answer = 0);
+// Notes an announcement: of the answer to a request, or of data of which nothing is told (`answer` is 0).
+void bulk_announced(State& s, Peer& p, std::uint32_t answer);
+// Notes that data come by the bulk path: the rest of this message, or others.
+void bulk_expected(State& s, Peer& p, std::optional<Seqnum> message = std::nullopt);
 // Notes that the last fragment of a medium message came by the bulk path. An announcement follows.
 void bulk_came_unannounced(State& s, Peer& p);
 bool bulk_awaited(State& s, TimeNs now);

@@ -120,7 +120,9 @@ namespace {
 
 // Notes that a GSO batch was lost. batch_passed() notes that one was not.
 void batch_lost(State& s, Peer& p) {
-  if (!p.bulk.out || (p.bulk.losses += kLoss) < kLossesMost) return;
+  if (!p.bulk.out) return;
+  p.bulk.losses = std::min<std::uint8_t>(p.bulk.losses + kLoss, kLossesMost);
+  if (p.bulk.losses < kLossesMost) return;
   bulk_out_set(p, false);
   give_up(s, p, &BulkDistrust::out);
   p.bulk.probe_due = bulk_trusted_from(p, &BulkDistrust::out);

@@ -65,7 +65,8 @@ std::uint32_t gso_medium_unit(const State& s, const Peer& p, std::uint32_t lengt
 
 void gso_medium_lost(State& s, Peer& p) {
   constexpr std::uint8_t kLoss = 2, kLossesMost = 4;
-  if ((p.bulk.gso_losses += kLoss) >= kLossesMost) gso_failed(s, p);
+  p.bulk.gso_losses = std::min<std::uint8_t>(p.bulk.gso_losses + kLoss, kLossesMost);
+  if (p.bulk.gso_losses == kLossesMost) gso_failed(s, p);
 }
 
 void gso_failed(State& s, Peer& p) {

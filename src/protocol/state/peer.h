@@ -145,14 +145,17 @@ struct PeerBulk {
   bool batches_fail : 1 = false;  // single datagrams arrive, GSO batches do not
   bool gso_asked : 1 = false;     // it asked for GSO frames last
   bool alone : 1 = false;         // it said last that no other peer sends to it (unscheduled.cc)
-  std::uint8_t losses = 0;        // score of messages and answers that had to be sent again (bulk_trust.cc)
-  std::uint8_t gso_losses = 0;    // score of medium messages in GSO frames that had to be sent again
-  std::uint8_t offers = 0;        // probes that were not answered
+  // Scores of messages and answers that had to be sent again (bulk_trust.cc), and of medium messages in GSO
+  // frames. Both stay below 16.
+  std::uint8_t losses : 4 = 0;
+  std::uint8_t gso_losses : 4 = 0;
+  std::uint8_t offers = 0;  // probes that were not answered
   std::uint8_t unscheduled_pause = 0,
                unscheduled_skip = 0;  // messages to send without such data: in all, and left
   // Medium messages that came by the bulk path before their announcement. Negative: announcements that came
-  // first.
+  // first. And when the last one of either came (bulk_awaited.cc).
   std::int8_t unannounced = 0;
+  std::uint16_t unannounced_at = 0;
   std::uint32_t larges_out = 0;      // large messages that are not notified yet
   BulkDistrust* distrust = nullptr;  // only since something of the path failed
   TimeNs probe_due = 0;
@@ -178,7 +181,7 @@ struct PeerTx {
   std::uint32_t notifies_queued = 0;
   std::uint32_t frames_unacked = 0;
   TimeNs acked_at = 0;           // when the peer last acknowledged something new
-  EagerWindow* eager = nullptr;  // only while the path loses messages (eager_window.h)
+  EagerWindow* eager = nullptr;  // while the path loses messages, or is tried (eager_window.h)
   std::uint8_t backoff = 0;
   std::uint8_t eager_windows : 4 = 0;  // such windows so far, at most some
   std::uint8_t eager_proven : 4 = 0;   // doublings of the bytes that the path has carried at once

@@ -121,8 +121,7 @@ struct EngineBulk {
   explicit EngineBulk(const PeerTable& peers) : owners(peers) {}
 
   BulkOwners owners;
-  BulkAwaited awaited;     // announced data that may come by the bulk path
-  TimeNs unannounced = 0;  // when a medium message by the bulk path, or its announcement, came last
+  BulkAwaited awaited;  // announced data that may come by the bulk path
 };
 
 // Reports to the application about its peers.
