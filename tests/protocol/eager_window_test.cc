@@ -281,6 +281,15 @@ TEST_F(EagerWindowTest, first_trial__bounds_the_first_burst) {
   EXPECT_EQ(sent(Counter::eager_window), 0U) << "nothing was lost";
 }
 
+TEST_F(EagerWindowTest, first_trial__short_messages_prove_nothing) {
+  open_jumbo();
+  to_b->bulk.alone = true;
+  for (int i = 0; i < 100; i++) (void)send(*a, to_b, message(16), 1);
+  for (int i = 0; i < 30; i++) (void)send(*a, to_b, message(kManyFrames), 2);
+  ASSERT_NE(to_b->tx.eager, nullptr);
+  EXPECT_LE(to_b->tx.eager->in_flight, 128U * 1024);
+}
+
 TEST_F(EagerWindowTest, first_trial__is_over_after_some_bursts) {
   open_jumbo();
   to_b->bulk.alone = true;
@@ -308,11 +317,14 @@ TEST_F(EagerWindowTest, first_trial__a_loss_makes_it_a_window) {
   EXPECT_GT(sent(Counter::eager_deferred), 0U) << "later messages wait until they are asked for";
 }
 
-TEST_F(EagerWindowTest, first_trial__begins_anew_in_the_next_conversation) {
+TEST_F(EagerWindowTest, first_trial__begins_again_with_the_next_conversation) {
   open_jumbo();
-  to_b->tx.eager_proven = 8;
+  stream(100, 20);
+  ASSERT_GT(to_b->tx.eager_windows, 0U);
+  to_b->tx.eager_proven = 5;
   (*a)->disconnect(network.now, to_b);
   EXPECT_EQ(to_b->tx.eager_proven, 0U);
+  EXPECT_EQ(to_b->tx.eager_windows, 0U) << "there would be no trial";
 }
 
 TEST_F(EagerWindowTest, legacy_peer__has_none) {

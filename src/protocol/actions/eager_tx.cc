@@ -95,7 +95,10 @@ std::uint8_t medium_fragments(const State& s, const Request& r) {
 
 void medium_transmit(State& s, Request& r) {
   Peer& p = *r.peer;
-  if (!medium_fits(p, r)) return;  // no receiver could put it together
+  if (!medium_fits(p, r)) {  // no receiver could put it together
+    r.tx.spread = 0;
+    return;
+  }
   std::uint32_t unit = medium_unit(p);
   std::uint32_t fragments = pieces_of(r, unit);
   const bool gains = s.config.bulk.fragments && fragments >= kBulkFragments;

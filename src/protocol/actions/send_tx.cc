@@ -53,6 +53,17 @@ bool shows_congestion(const Request& r, Counter why) {
          (why == Counter::resend_timeout && r.peer->liveness.last_heard > r.last_sent);
 }
 
+// Begins a repetition, in one burst or spread over time.
+void spread_begin(const State& s, Request& r, bool spreads) {
+  const std::uint8_t fragments = spreads ? medium_fragments(s, r) : 0;
+  r.tx.spread = fragments > 1 ? fragments : 0;
+  r.tx.spread_sent = 0;
+  if (r.tx.spread == 0) return;
+  const EagerWindow* const w = r.peer->tx.eager;
+  if (r.tx.spreads == 0 && w) r.tx.spreads = w->spreads;
+  if (r.tx.spreads < 0xFF) r.tx.spreads++;
+}
+
 // Sends the next fragment of a repetition, which keeps the time at which it began.
 void next_fragment(State& s, Request& r) {
   const TimeNs began = r.last_sent;
@@ -81,10 +92,7 @@ void send_retransmit(State& s, Request& r, Counter why) {
   r.peer->counting.resends++;
   history_note(s, Happened::resent, r.peer, r.match_info, r.msg_length, r.seqnum);
   bulk_medium_lost(s, r);
-  const std::uint8_t fragments = spreads ? medium_fragments(s, r) : 0;
-  r.tx.spread = fragments > 1 ? fragments : 0;
-  r.tx.spread_sent = 0;
-  if (r.tx.spread > 0 && r.tx.spreads < 0xFF) r.tx.spreads++;
+  spread_begin(s, r, spreads);
   send_transmit(s, r);
 }
 

@@ -76,17 +76,6 @@ void ack_oldest(State& s, Peer& p, Request& r) {
   request_finish(s, r, Status::success);
 }
 
-// A message that had to be sent again fragment by fragment has arrived. If the next one left before that
-// repetition and nothing is known of it, it was lost, too.
-void next_is_lost(State& s, Peer& p, TimeNs repeated_at) {
-  Request* const next = p.tx.unacked.front();
-  if (!next || next->tx.lost || next->tx.sacked || next->spreading() || next->last_sent >= repeated_at)
-    return;
-  next->tx.lost = true;
-  next->tx.passed_at = s.now;
-  s.timers.arm_by(p.resend_timer, std::max(passed_due(s, *next), s.now + 1));
-}
-
 }  // namespace
 
 void ack_apply(State& s, Peer& p, Seqnum ack) {
@@ -104,7 +93,6 @@ void ack_apply(State& s, Peer& p, Seqnum ack) {
   const bool backed_off = p.tx.backoff > 0;
   p.tx.acked_at = s.now;
   bool repeated = false;
-  TimeNs repeated_at = 0;  // when the last message began to be sent again, if it was spread
   for (std::uint32_t i = 0; i < acked; i++) {
     Request* r = p.tx.unacked.pop_front();
     if (!r) break;
@@ -114,7 +102,6 @@ void ack_apply(State& s, Peer& p, Seqnum ack) {
       break;
     }
     repeated |= r->resends > 0;
-    repeated_at = r->tx.spread > 0 ? r->last_sent : 0;
     if (repeated && i == 0)
       trip_measure_repeated(s, p, *r);
     else if (!repeated && i + 1 == acked)
@@ -125,8 +112,6 @@ void ack_apply(State& s, Peer& p, Seqnum ack) {
     send_acknowledged(s, *r);
   }
   p.tx.backoff = 0;
-  if (repeated_at > 0) [[unlikely]]
-    next_is_lost(s, p, repeated_at);
   if (!p.tx.queued.empty()) send_pump(s, p);
   if (backed_off) retransmit_arm(s, p);  // the timer may still be set to the longer delay
 }
@@ -153,7 +138,7 @@ void sack_apply(State& s, Peer& p, const wire::Truc& packet) {
   for (Request* r = p.tx.unacked.front(); r; r = p.tx.unacked.next(*r)) {
     if (seq_diff(r->seqnum, packet.seqnum) > highest) break;
     // A repetition counts as missing only if a message sent after it has arrived.
-    if (r->tx.sacked || (r->resends > 0 && r->last_sent >= newest)) continue;
+    if (r->tx.sacked || r->spreading() || (r->resends > 0 && r->last_sent >= newest)) continue;
     if (!r->tx.lost) r->tx.passed_at = s.now;
     r->tx.lost = true;
     if (s.now >= passed_due(s, *r)) send_retransmit(s, *r, Counter::resend_sack);

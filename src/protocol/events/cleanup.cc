@@ -117,7 +117,7 @@ void peer_cleanup(State& s, Peer& p, Cleanup why, Status status) {
   p.counting.peer_generation_in_use = false;
   p.tx.frames_unacked = 0;
   eager_end(s, p);
-  p.tx.eager_proven = 0;
+  p.tx.eager_proven = p.tx.eager_windows = 0;
   p.tx.backoff = 0;
   p.liveness.pings_unanswered = 0;
   p.liveness.ping_pending = false;

@@ -96,7 +96,10 @@ void rails_probe_received(State& s, Peer& p, const wire::Probe& packet, std::siz
              rails.paths[rails.home].heard < rails.doubted &&
              s.now >= rails.doubted + rail_patience(s, p, rails.paths[rails.home])) {
     rails_suspect(s, p, rails.home, rails.paths[rails.home].heard);
-    if (Request* const oldest = p.tx.unacked.front()) send_retransmit(s, *oldest, Counter::resend_timeout);
+    if (Request* const oldest = p.tx.unacked.front()) {
+      oldest->tx.spread = oldest->tx.spread_sent = 0;  // all of it goes by the other rail
+      send_retransmit(s, *oldest, Counter::resend_timeout);
+    }
   }
   s.timers.arm_by(s.pulling.timer, s.now);  // this rail may be asked for data now
 }

@@ -32,7 +32,7 @@ constexpr std::uint32_t kResendBurst = 8;
 // Retransmissions of a medium message before large frames are suspected.
 constexpr std::uint16_t kSuspectMtu = 3;
 // ... and further ones where the path is known to lose frames.
-constexpr std::uint16_t kSpreadMore = 2;
+constexpr std::uint16_t kSpreadMore = 4;
 constexpr std::uint8_t kPingsBeforeGivingUp = 2;
 // Repetitions of a message without an answer before its peer is given up, however short the time-out is: on a
 // network that loses frames, one or two of them are lost now and then.
@@ -111,7 +111,7 @@ bool unacked_check(State& s, Peer& p, TimeNs& next) {
   // The answer to the oldest message tells what else is missing, so it goes alone. The first frame of a
   // message of several frames would show nothing.
   const bool alone = p.agreed.extended && oldest->resends == 0 && oldest->send_class != SendClass::medium;
-  if (p.rails && due) [[unlikely]]
+  if (p.rails && due && !oldest->spreading()) [[unlikely]]
     rails_doubt_of(s, p, *oldest);
   if (due && !oldest->spreading() && p.tx.backoff < 16) p.tx.backoff++;
   const std::uint32_t most = alone || repetition_spread(*oldest) ? 1 : kResendBurst;

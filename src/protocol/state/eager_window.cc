@@ -65,6 +65,7 @@ CongestionWindow::Path path_of(const Peer& p, const EagerWindow& w) {
 void charge(EagerWindow& w, Request& r) {
   r.charged = cost(r);
   w.in_flight += r.charged;
+  w.most = std::max(w.most, w.in_flight);
   w.sent += r.charged;
   r.position = w.sent;
 }
@@ -103,10 +104,11 @@ bool usable(const Peer& p) {
 
 // Ends the first trial when all that it let out has arrived, or much has.
 void first_trial_end(State& s, Peer& p) {
-  const std::uint32_t reached = p.tx.eager->window.bytes();
-  if (p.tx.eager->sent > kTrialBytes) p.tx.eager_proven = kProven;
-  do p.tx.eager_proven++;
-  while (kFirstWindow << (p.tx.eager_proven + 1U) <= reached);
+  const std::uint32_t carried = p.tx.eager->most;
+  const unsigned next = p.tx.eager_proven + 1U;
+  p.tx.eager_proven = p.tx.eager->sent > kTrialBytes ? kProven : next;
+  while (p.tx.eager_proven < kProven && kFirstWindow << (p.tx.eager_proven + 1U) <= carried)
+    p.tx.eager_proven++;
   eager_end(s, p);
 }
 
@@ -137,15 +139,17 @@ bool eager_overflows(const Peer& p) {
 
 void eager_try(State& s, Peer& p, const Request& r) {
   if (p.tx.eager_proven >= kProven || p.tx.eager_windows > 0 || !usable(p)) return;
-  const std::uint64_t bytes = std::uint64_t{p.tx.frames_unacked + r.tx.frames} * unit_of(p);
-  if (bytes <= kFirstWindow << p.tx.eager_proven) return;
+  const std::uint32_t first = kFirstWindow << p.tx.eager_proven;
+  // Most messages are shorter than their frames may be, so this comes before they are counted.
+  if (std::uint64_t{p.tx.frames_unacked + r.tx.frames} * unit_of(p) <= first) return;
   EagerWindow* const w = p.tx.eager = begin(s, p);
   if (!w) return;
+  const std::uint32_t bytes = w->in_flight + cost(r);
+  if (bytes <= first) return eager_end(s, p);
   w->trial = true;
-  // The message in question has to leave, because it asks for an acknowledgement of all before it.
-  w->unasked = w->in_flight;
-  w->window =
-      CongestionWindow(std::max(kFirstWindow << p.tx.eager_proven, static_cast<std::uint32_t>(bytes)));
+  // This message has to leave, because it asks for the acknowledgement of all before it.
+  w->window = CongestionWindow(bytes);
+  w->unasked = bytes;
 }
 
 bool eager_room(const Peer& p, const Request& r) {
@@ -182,6 +186,7 @@ void eager_acked(State& s, Peer& p, const Request& r, bool measures) {
   w->acked = std::max(w->acked, r.position);
   w->in_flight -= r.charged;
   for (unsigned i = 0; i < r.tx.frames; i++) w->loss.came();
+  if (r.tx.spreads > 0) w->spreads = r.tx.spreads - 1U;  // the next message may find more room
   const TimeNs took = s.now - r.last_sent;
   if (measures && r.tx.asks_ack && r.resends == 0 && took >= kTookLeast) {
     least_age(*w, s.now);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bounds what a sender has on its way to one peer unasked, once the path has lost or marked some of it
-// (docs/explanation/congestion.md). A path that loses nothing has no such window, and costs nothing.
+// (docs/explanation/congestion.md). A path that loses nothing has no such window, and costs nothing, except
+// during the first bursts of a conversation.
 #pragma once
 
 #include <array>
@@ -33,6 +34,7 @@ struct EagerWindow {
 
   CongestionWindow window;
   std::uint32_t in_flight = 0;  // bytes
+  std::uint32_t most = 0;       // that were in flight at once
   std::uint32_t unasked = 0;    // bytes sent since an acknowledgement was asked for
   std::uint64_t sent = 0;       // bytes since the window began; the position of the next message
   std::uint64_t acked = 0;      // position of the newest message that was acknowledged
@@ -40,7 +42,8 @@ struct EagerWindow {
   TimeNs least = kNever, least_aged = 0;
   std::array<TimeNs, 4> last{};  // the last such times
   std::uint8_t samples = 0;
-  TimeNs calm_since = 0;  // when something was lost last
+  std::uint8_t spreads = 0;  // doublings of the time in which the fragments of a repetition had to leave
+  TimeNs calm_since = 0;     // when something was lost last
   LossShare<7> loss;
   std::uint64_t trial_at = 0;  // value of `sent` when the trial began
   bool heavy = false;          // so much was lost that no message but a very short one leaves unasked

@@ -23,18 +23,20 @@ constexpr unsigned kAgainDoublings = 10;
 constexpr std::uint16_t kAtOnce = 2;
 
 // Returns the time in which the fragments of a repetition leave. At first it is a round trip, as if they were
-// a window. It doubles with each repetition.
+// a window. It doubles with each repetition, until the queue has room for one after the other.
 TimeNs spread_time(const State& s, const Request& r) {
   const Peer& p = *r.peer;
   const TimeNs first = p.tx.trip.known() ? p.tx.trip.smoothed() : answer_time(s, p);
-  const unsigned doublings = std::min<unsigned>(r.tx.spreads - 1U, 16);
+  const unsigned doublings = std::min<unsigned>(r.tx.spreads - 1U, 30);
   const TimeNs most = std::max(answer_time(s, p), s.config.reliability.resend_delay_max);
   return peer_spread(s, p, std::min(first << doublings, most));
 }
 
-// Returns when the next fragment leaves, or after the last one when the next repetition begins.
+// Returns when the next fragment leaves. After the last one an answer has its time, too.
 TimeNs spread_due(const State& s, const Request& r) {
-  return r.last_sent + spread_time(s, r) * r.tx.spread_sent / r.tx.spread;
+  const TimeNs all = spread_time(s, r);
+  if (r.spreading()) return r.last_sent + all * r.tx.spread_sent / r.tx.spread;
+  return r.last_sent + all + std::max(all, s.config.reliability.resend_delay_least);
 }
 
 }  // namespace
