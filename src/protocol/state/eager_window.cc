@@ -186,7 +186,7 @@ void eager_acked(State& s, Peer& p, const Request& r, bool measures) {
   w->acked = std::max(w->acked, r.position);
   w->in_flight -= r.charged;
   for (unsigned i = 0; i < r.tx.frames; i++) w->loss.came();
-  if (r.tx.spreads > 0) w->spreads = r.tx.spreads - 1U;  // the next message may find more room
+  if (r.tx.spreads > 0) w->spreads = r.tx.spreads / 2U;  // the next message may find more room
   const TimeNs took = s.now - r.last_sent;
   if (measures && r.tx.asks_ack && r.resends == 0 && took >= kTookLeast) {
     least_age(*w, s.now);

@@ -21,6 +21,8 @@ constexpr TimeNs kAgainFirst = 1 * kMillisecond;
 constexpr unsigned kAgainDoublings = 10;
 // Repetitions of all fragments at once before they are spread, on a path of which nothing is known.
 constexpr std::uint16_t kAtOnce = 2;
+// The fragments of a repetition are spread over no more than this, or the time of an answer.
+constexpr TimeNs kSpreadMost = 20 * kMillisecond;
 
 // Returns the time in which the fragments of a repetition leave. At first it is a round trip, as if they were
 // a window. It doubles with each repetition, until the queue has room for one after the other.
@@ -34,9 +36,10 @@ TimeNs spread_time(const State& s, const Request& r) {
 
 // Returns when the next fragment leaves. After the last one an answer has its time, too.
 TimeNs spread_due(const State& s, const Request& r) {
-  const TimeNs all = spread_time(s, r);
+  const TimeNs time = spread_time(s, r);
+  const TimeNs all = std::min(time, std::max(answer_time(s, *r.peer), kSpreadMost));
   if (r.spreading()) return r.last_sent + all * r.tx.spread_sent / r.tx.spread;
-  return r.last_sent + all + std::max(all, s.config.reliability.resend_delay_least);
+  return r.last_sent + all + std::max(time, s.config.reliability.resend_delay_least);
 }
 
 }  // namespace
