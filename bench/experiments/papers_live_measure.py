@@ -17,9 +17,10 @@ sys.path.insert(0, os.path.join(BENCH, "measure"))
 
 import bench_run  # noqa: E402  (the path must be set first)
 from bench_run import MeasurementFailed, in_host, listed, perf_rows, run_client, run_pair, serving  # noqa: E402
-from compare_measure import CLIENT, KIB, MIB, SERVER, SERVER_MAC, Bench  # noqa: E402
+from compare_measure import CLIENT, FLOOR_HEADER, KIB, MIB, SERVER, SERVER_MAC, Bench  # noqa: E402
 
 LOCAL_MAC = "02:4f:4d:58:00:01"  # MAC address of h1
+JUMBO = 9000  # MTU
 PIN = bench_run.script_module("mpi").PIN
 OFFLOAD = bench_run.script_module("offload")
 STRATEGIES = bench_run.script_module("moderation").STRATEGIES
@@ -33,6 +34,8 @@ UNTUNED = {**ASLEEP, "OMX_MODERATION": "timer"}
 MESSAGE = 234_000  # bytes, [C] Table II
 OPERATIONS = ("sendrecv", "exchange", "allreduce", "reduce", "reduce_scatter", "allgather", "allgatherv", "gather", "gatherv",
               "scatter", "scatterv", "alltoall", "alltoallv", "bcast", "barrier")
+MEDIUM = {**HELPER, "OMX_COPY_MEDIUM": "1"}
+PINNED = {"OMX_ZEROCOPY": "1"}  # the kernel pins the sender's pages for each call
 OFFLOADED = (128 * KIB, 4 * MIB)  # the sizes of [I] Fig. 12
 DELIVERED_WRONG = "wrong data"  # as bench/jobs/mpi_collectives.c prints it
 
@@ -43,16 +46,18 @@ def sizes_up_to(least, most):
 
 # Extent of one round. `ms` and `seconds` are for one figure, if it does not take longer by itself.
 FULL = {
-    "imb_sizes": [16, 4 * KIB, 64 * KIB, 128 * KIB, 4 * MIB], "imb_ms": 60, "pingpong_sizes": [0, 1, *sizes_up_to(4, 4 * MIB)],
+    "imb_sizes": [16, 4 * KIB, 64 * KIB, 128 * KIB, 4 * MIB], "imb_ms": 60, "floor_iterations": 5000, "pingpong_sizes": [0, 1, *sizes_up_to(4, 4 * MIB)],
     "pingpong_ms": 50, "large_sizes": sizes_up_to(32 * KIB, 4 * MIB), "seconds": 0.15, "busy_sizes": [64 * KIB, 256 * KIB, MIB, 4 * MIB],
-    "busy_seconds": 0.8, "blocks": [1, 2, 4, 8, 16], "wire_sizes": sizes_up_to(KIB, 4 * MIB), "piece_repeats": 3,
+    "busy_seconds": 0.8, "blocks": [1, 2, 4, 8, 16], "gigabit_blocks": [1, 4, 16], "wire_sizes": sizes_up_to(KIB, 4 * MIB), "piece_repeats": 3,
     "strategy_sizes": [0, 128, KIB, 4 * KIB, 16 * KIB, 32 * KIB, 128 * KIB, MIB], "rate_sizes": [0, 32 * KIB, MIB], "messages": 800, "keys": 23,
-    "patience_s": 60,
+    "medium_sizes": sizes_up_to(4 * KIB, 32 * KIB), "buffer_sizes": [64 * KIB, 256 * KIB, MIB, 4 * MIB],
+    "gigabit_sizes": [0, 1, KIB, *sizes_up_to(4 * KIB, 4 * MIB)], "patience_s": 60,
 }
 QUICK = {
-    **FULL, "imb_sizes": [4 * KIB], "imb_ms": 5, "pingpong_sizes": [4 * KIB], "pingpong_ms": 5, "large_sizes": [4 * MIB],
-    "seconds": 0.02, "busy_sizes": [4 * MIB], "busy_seconds": 0.1, "blocks": [4], "wire_sizes": [4 * MIB], "piece_repeats": 1,
-    "strategy_sizes": [128], "rate_sizes": [0], "messages": 20, "keys": 16,
+    **FULL, "imb_sizes": [4 * KIB], "imb_ms": 5, "floor_iterations": 200, "pingpong_sizes": [4 * KIB], "pingpong_ms": 5, "large_sizes": [4 * MIB],
+    "seconds": 0.02, "busy_sizes": [4 * MIB], "busy_seconds": 0.1, "blocks": [4], "gigabit_blocks": [4], "wire_sizes": [4 * MIB], "piece_repeats": 1,
+    "strategy_sizes": [128], "rate_sizes": [0], "messages": 20, "keys": 16, "medium_sizes": [32 * KIB], "buffer_sizes": [MIB],
+    "gigabit_sizes": [64 * KIB],
 }
 
 
@@ -71,9 +76,9 @@ class Live(Bench):
 
     # --- MPI ---
 
-    def collectives(self, ranks, transport, settings, sizes, operations, ms):
+    def collectives(self, ranks, transport, settings, sizes, operations, ms, *options):
         """Returns {(operation, size): us}."""
-        return self.mpi(ranks, transport, settings, "mpi", "--sizes", listed(sizes), "--operations", ",".join(operations), "--ms", str(ms))
+        return self.mpi(ranks, transport, settings, "mpi", "--sizes", listed(sizes), "--operations", ",".join(operations), "--ms", str(ms), *options)
 
     def mpi(self, ranks, transport, settings, program, *options):
         """Runs an MPI program. Returns {(operation, size): us}. Two ranks have a core each; more ranks share their host's core."""
@@ -105,10 +110,20 @@ class Live(Bench):
     def imb_contenders(self):
         sizes = self.extent["imb_sizes"]
         large = [size for size in OFFLOADED if size in sizes] or sizes
-        return {"omx": ("omx", {}, sizes), "tcp": ("tcp", {}, sizes), "processor": ("omx", RING, large), "helper": ("omx", HELPER, large)}
+        return {"omx": ("omx", {}, sizes), "frames": ("omx", FRAMES, sizes), "tcp": ("tcp", {}, sizes), "processor": ("omx", RING, large), "helper": ("omx", HELPER, large)}
 
     def imb2(self):
-        return self.imb(2, self.imb_contenders())
+        yield from self.imb(2, self.imb_contenders())
+        yield "bare", lambda: list(self.bare(self.extent["imb_sizes"]))
+
+    def bare(self, sizes):
+        """Measures what messages take as bare frames: half a round trip if one frame holds them, else their part of a stream."""
+        wanted = sorted({0, *sizes, *(size // 2 for size in sizes)})  # a Reduce_scatter of two ranks sends halves
+        short = [size for size in wanted if size <= JUMBO - FLOOR_HEADER]
+        for size, us in self.floor_pingpong(short, self.extent["floor_iterations"]).items():
+            yield [size, us]
+        for size, gbps in self.floor_stream([size for size in wanted if size not in short], self.extent["seconds"]).items():
+            yield [size, size * 8e-3 / gbps]
 
     def imb4(self):
         return self.imb(4, self.imb_contenders())
@@ -118,6 +133,23 @@ class Live(Bench):
                                             "helper": ("omx", HELPER), "tcp": ("tcp", {})}.items():
             yield name, lambda t=transport, s=settings: [[size, us] for (_, size), us in self.collectives(
                 2, t, s, self.extent["pingpong_sizes"], ["pingpong"], self.extent["pingpong_ms"]).items()]
+
+    def gigabit(self):
+        """Measures [J] Fig. 9(a) and 12(a)."""
+        for name, (transport, settings) in {"omx": ("omx", {}), "frames": ("omx", FRAMES), "tcp": ("tcp", {})}.items():
+            yield name, lambda t=transport, s=settings: [[size, us] for (_, size), us in self.collectives(
+                2, t, s, self.extent["gigabit_sizes"], ["pingpong"], self.extent["pingpong_ms"]).items()]
+
+    def buffers(self):
+        """Measures [I] Fig. 11: what a registration cache would tell apart, memory seen before and new memory."""
+        for name in ("omx", "tcp"):
+            for how in ("same", "others", "fresh"):
+                yield f"{name}, {how}", lambda n=name, h=how: self.buffers_one(n, {}, h)
+        yield "omx, pinned", lambda: self.buffers_one("omx", PINNED, "same")
+
+    def buffers_one(self, transport, settings, how):
+        return [[size, us] for (_, size), us in self.collectives(
+            2, transport, settings, self.extent["buffer_sizes"], ["pingpong"], self.extent["pingpong_ms"], "--buffers", how).items()]
 
     def alltoall(self):
         """Measures [J] Table 2, Alltoall."""
@@ -149,6 +181,11 @@ class Live(Bench):
             ways["skipped"] = ({**HELPER, "OMX_COPY_ENGINE": "skip"}, "skipping")
         for name, (settings, program) in ways.items():
             yield name, lambda s=settings, p=program: self.medians(s, self.extent["large_sizes"], program=p)
+
+    def medium(self):
+        """Measures [I] IV-C: fragments of medium messages copied by the engine."""
+        for name, settings in (("processor", RING), ("helper", HELPER), ("fragments", MEDIUM)):
+            yield name, lambda s=settings: self.medians(s, self.extent["medium_sizes"])
 
     def pieces(self):
         """Measures [I] Fig. 7."""
@@ -195,6 +232,11 @@ class Live(Bench):
             yield name, lambda s=settings: [["tuned", self.medians(s, [4 * MIB])[0][1]],
                                             ["not tuned", self.medians({**s, **UNTUNED}, [4 * MIB], "--wait")[0][1]]]
 
+    def tuning(self):
+        """Measures [J] Fig. 9(a): ping-pongs that poll, and ones that sleep and are woken by a timer."""
+        for name, waiting, options in (("tuned", {}, ()), ("not tuned", UNTUNED, ("--wait",))):
+            yield name, lambda w=waiting, o=options: self.medians({**FRAMES, **w}, self.extent["gigabit_sizes"], *o)
+
     def wire(self):
         """Measures [J] Fig. 13."""
         for name, here, there in (("omx", {}, {}), ("omx by frames", FRAMES, FRAMES), ("mxoe", MXOE, MXOE),
@@ -203,11 +245,17 @@ class Live(Bench):
 
     def blocks(self):
         """Measures [J] Fig. 14."""
+        return self.blocks_in_flight(self.extent["blocks"])
+
+    def gigabit_blocks(self):
+        return self.blocks_in_flight(self.extent["gigabit_blocks"])
+
+    def blocks_in_flight(self, counts):
         for mode, more in (("frames of 9000 B", {}), ("packets of 4 kB", MXOE)):
             for how, waiting, options in (("tuned", {}, ()), ("not tuned", UNTUNED, ("--wait",))):
                 yield f"{mode}, {how}", lambda m=more, w=waiting, o=options: [
                     [count, self.medians({**FRAMES, **m, **w, "OMX_PULL_BLOCKS": str(count)}, [4 * MIB], *o)[0][1]]
-                    for count in self.extent["blocks"]]
+                    for count in counts]
 
     # --- wake-ups ---
 

@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times the operations of the Intel MPI Benchmarks in the same way: the ranks meet at a barrier and repeat an
-// operation as often as time permits, with changing roots. The mean of the ranks' times is printed. Before
+// operation as often as time permits, with changing roots. The mean of the ranks' times is printed, of a
+// ping-pong those of rank 0. Before
 // that each operation runs once with every root, and each byte of its result is checked.
-//   mpirun ... mpi_collectives [--sizes N,..] [--operations NAME,..] [--ms TIME] [--spoil NAME]
-// Prints a line of JSON for each operation and size. A size is the bytes between two ranks. --spoil changes a
-// byte that arrived in that operation, which the check must find.
+//   mpirun ... mpi_collectives [--sizes N,..] [--operations NAME,..] [--ms TIME] [--buffers HOW] [--spoil
+//   NAME]
+// Prints a line of JSON for each operation and size. A size is the bytes between two ranks. --buffers says in
+// which memory messages of a ping-pong lie: always the same, others in turn, or (received ones) fresh pages.
+// --spoil changes a byte that arrived in that operation, which the check must find.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { kMostSizes = 64, kMostBytes = 1 << 26, kLeastRepeats = 3, kMostRepeats = 50000 };
+enum { kPool = 16 };  // messages in the memory of --buffers others
+
+static enum { kSame, kOthers, kFresh } buffers;
 
 static int rank, ranks, size, root, spoiled;
-static unsigned char *out, *in;  // size * ranks bytes each
-static int *counts, *places;     // for operations with a count for each rank
+static unsigned char *out, *in;            // size * ranks bytes each
+static int *counts, *places;               // for operations with a count for each rank
+static unsigned char *out_pool, *in_pool;  // kPool messages each, with --buffers others
+static unsigned char* received;  // where data of the operation arrived: `in`, or memory of --buffers
 
 static void fail(const char* what, const char* which) {
   fprintf(stderr, "mpi_collectives, rank %d: %s %s\n", rank, what, which);
@@ -81,17 +90,47 @@ static int right(void) {
   return (rank + 1) % ranks;
 }
 
+static const unsigned char* departure(void) {
+  static int turn;
+  return buffers == kOthers ? out_pool + (size_t)(turn++ % kPool) * (size_t)size : out;
+}
+
+// Chooses the memory for the next message of a ping-pong.
+static unsigned char* arrival(void) {
+  static int turn;
+  static void* mapped;
+  static size_t length;
+  if (mapped) munmap(mapped, length);
+  mapped = NULL;
+  received = in;
+  if (buffers == kOthers) received = in_pool + (size_t)(turn++ % kPool) * (size_t)size;
+  if (buffers == kFresh && size > 0) {
+    length = (size_t)size;
+    mapped = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) fail("no memory for", "--buffers fresh");
+    received = mapped;
+  }
+  return received;
+}
+
 static void do_pingpong(void) {
   if (rank == 0) {
-    MPI_Send(out, size, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
-    MPI_Recv(in, size, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(departure(), size, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+    MPI_Recv(arrival(), size, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   } else if (rank == 1) {
-    MPI_Recv(in, size, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Send(out, size, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+    MPI_Recv(arrival(), size, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(departure(), size, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
   }
 }
 static int ok_pingpong(void) {
-  return rank > 1 || same_bytes(in, 1 - rank, -1);
+  return rank > 1 || same_bytes(received, 1 - rank, -1);
+}
+// Fills the memory that departure() chooses from, and makes the other part unlike any message.
+static void fill_pingpong(void) {
+  fill_one();
+  if (buffers != kOthers) return;
+  for (int i = 0; i < kPool; i++) fill_bytes(out_pool + (size_t)i * (size_t)size, -1);
+  memset(in_pool, 0xa5, (size_t)kPool * (size_t)size);
 }
 
 static void do_sendrecv(void) {
@@ -212,7 +251,7 @@ static const struct Operation {
   void (*run)(void);
   int (*ok)(void);
 } kOperations[] = {
-    {"pingpong", fill_one, share_bytes, do_pingpong, ok_pingpong},
+    {"pingpong", fill_pingpong, share_bytes, do_pingpong, ok_pingpong},
     {"sendrecv", fill_one, share_bytes, do_sendrecv, ok_sendrecv},
     {"exchange", fill_one, share_bytes, do_exchange, ok_exchange},
     {"allreduce", fill_floats, share_floats, do_allreduce, ok_allreduce},
@@ -235,8 +274,9 @@ static void check(const struct Operation* one) {
   one->fill();
   for (root = 0; root < ranks; root++) {
     memset(in, 0xa5, (size_t)size * (size_t)ranks);
+    received = in;
     one->run();
-    if (spoiled && size > 0) in[size / 2 / ranks] ^= 1;
+    if (spoiled && size > 0) received[size / 2 / ranks] ^= 1;
     if (!one->ok()) fail("wrong data in", one->name);
   }
 }
@@ -253,6 +293,7 @@ static double repeat(const struct Operation* one, int times) {
 }
 
 // Repeats the operation for `seconds`. Returns the seconds of one operation, as the mean of the ranks' times.
+// Of a ping-pong it returns those of rank 0: the last send of rank 1 may end long before its message arrives.
 static double timed(const struct Operation* one, double seconds, int* times) {
   const double mine = repeat(one, kLeastRepeats);
   double longest;
@@ -261,6 +302,7 @@ static double timed(const struct Operation* one, double seconds, int* times) {
   *times = fit < kLeastRepeats ? kLeastRepeats : fit > kMostRepeats ? kMostRepeats : (int)fit;
   repeat(one, *times / 10 + 1);
   const double local = repeat(one, *times);
+  if (one->run == do_pingpong) return local;
   double sum;
   MPI_Allreduce(&local, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   return sum / ranks;
@@ -284,19 +326,29 @@ static int parse_sizes(const char* text, int* sizes) {
   }
 }
 
+static void buffers_choose(const char* how, size_t most) {
+  buffers = !strcmp(how, "same") ? kSame : !strcmp(how, "others") ? kOthers : kFresh;
+  if (buffers == kFresh && strcmp(how, "fresh") != 0) fail("--buffers wants same, others or fresh, not", how);
+  if (buffers != kOthers) return;
+  out_pool = malloc(most * kPool);
+  in_pool = malloc(most * kPool);
+  if (!out_pool || !in_pool) fail("no memory for --buffers", how);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const char *sizes_text = "16,4096,65536,4194304", *operations = "", *spoil = "", *ms = "100";
+  const char *sizes_text = "16,4096,65536,4194304", *operations = "", *spoil = "", *ms = "100", *how = "same";
   for (int i = 1; i < argc; i += 2) {
     const char** option = !strcmp(argv[i], "--sizes")        ? &sizes_text
                           : !strcmp(argv[i], "--operations") ? &operations
                           : !strcmp(argv[i], "--spoil")      ? &spoil
                           : !strcmp(argv[i], "--ms")         ? &ms
+                          : !strcmp(argv[i], "--buffers")    ? &how
                                                              : NULL;
     if (!option || i + 1 == argc)
-      fail("options are --sizes, --operations, --ms and --spoil, with a value, not", argv[i]);
+      fail("options are --sizes, --operations, --ms, --buffers and --spoil, with a value, not", argv[i]);
     *option = argv[i + 1];
   }
   int sizes[kMostSizes], most = 0;
@@ -311,6 +363,7 @@ int main(int argc, char** argv) {
   counts = malloc((size_t)ranks * sizeof *counts);
   places = malloc((size_t)ranks * sizeof *places);
   if (!out || !in || !counts || !places) fail("no memory for --sizes", sizes_text);
+  buffers_choose(how, (size_t)most + 1);
   for (int k = 0; k < kOperationCount; k++) {
     const struct Operation* one = &kOperations[k];
     if (*operations && !named(operations, one->name)) continue;
@@ -332,6 +385,8 @@ int main(int argc, char** argv) {
   free(in);
   free(counts);
   free(places);
+  free(out_pool);
+  free(in_pool);
   MPI_Finalize();
   return 0;
 }

@@ -21,7 +21,9 @@ WRITERS = {
     "moderation_report.py": "docs/explanation",
     "papers_beyond.py": "docs/performance",
     "papers_live_report.py": "docs/performance",
+    "papers_live_table1.py": "docs/performance",
     "papers_live_tables.py": "docs/performance",
+    "papers_offload.py": "docs/performance",
     "papers_published.py": "docs/performance",
     "papers_report.py": "docs/performance",
 }

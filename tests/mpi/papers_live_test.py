@@ -19,8 +19,17 @@ import time
 import unittest
 import uuid
 
+sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAPERS = ROOT / "bench" / "papers"
+sys.path[:0] = [str(ROOT / "bench" / folder) for folder in ("measure", "experiments")]
+
+import papers_live  # noqa: E402  (the path must be set first)
+import papers_live_gigabit  # noqa: E402
+import papers_live_table1  # noqa: E402
+from bench_run import MeasurementFailed  # noqa: E402
+from papers_live_tables import GIGABIT, JUMBO, PLAIN_GIGABIT, Figures  # noqa: E402
+
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 MARK = "PAPERS_LIVE_TEST"
 LIMIT_S = 400  # on a machine with other work, too
@@ -59,9 +68,15 @@ def finish(run):
 
 
 def cells(document, name, column):
-    """Returns the cells of the first table's row."""
+    """Returns a cell of the first table's row."""
     (line,) = re.findall(rf"^\| +{name} \|.*%.*$", document, re.MULTILINE)
     return [cell.strip() for cell in line.strip("|").split("|")][column]
+
+
+def rows_under(document, title):
+    """Returns the tables' rows below a heading, as lists of cells."""
+    (text,) = re.findall(rf"^## {re.escape(title)}$(.*?)(?=^## )", document, re.MULTILINE | re.DOTALL)
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
 
 
 class Quick(unittest.TestCase):
@@ -85,23 +100,46 @@ class Quick(unittest.TestCase):
 
     def test_every_row_of_table_1(self):
         for name, published in PUBLISHED.items():
-            self.assertEqual(cells(self.document, name, 4), f"{published} %")
-            for column in (5, 6):  # 2 and 4 ranks
-                self.assertRegex(cells(self.document, name, column), r"^\*?[+-]\d+ %\*?$", name)
+            self.assertEqual(cells(self.document, name, 1), f"{published} %")
         self.assertEqual(cells(self.document, "Barrier", 1), "+73.7 %")
-        for column in (2, 3):
-            self.assertRegex(cells(self.document, "Barrier", column), r"^\*?[+-]\d+ %\*?$")
+        for name in (*PUBLISHED, "Barrier"):
+            for column in range(2, 7):  # 2 and 4 ranks, each with frames only, and bare frames
+                self.assertRegex(cells(self.document, name, column), r"^\*?[+-]\d+ %\*?$", name)
 
     def test_gains_come_from_the_times(self):
-        us = {(part, who, x): figure for _, _, part, who, x, figure in self.figures}
-        for column, part in ((5, "imb2"), (6, "imb4")):
-            gain = (us[part, "tcp", "alltoall 4096"] / us[part, "omx", "alltoall 4096"] - 1) * 100
+        us = {(part, who, str(x)): figure for _, _, part, who, x, figure in self.figures}
+        for column, part, who in ((2, "imb2", "omx"), (3, "imb2", "frames"), (4, "imb4", "omx"), (5, "imb4", "frames")):
+            gain = (us[part, "tcp", "alltoall 4096"] / us[part, who, "alltoall 4096"] - 1) * 100
             self.assertEqual(cells(self.document, "Alltoall", column), f"{gain:+.0f} %")
+        for name, bare in (("Alltoall", us["imb2", "bare", "4096"]), ("Exchange", 2 * us["imb2", "bare", "4096"]),
+                           ("Reduce_scatter", us["imb2", "bare", "2048"]), ("Barrier", us["imb2", "bare", "0"])):
+            x = "barrier 0" if name == "Barrier" else f"{name.lower()} 4096"
+            self.assertEqual(cells(self.document, name, 6), f"{(us['imb2', 'tcp', x] / bare - 1) * 100:+.0f} %", name)
+
+    def test_a_cable_of_one_gigabit(self):
+        mib_s = {(cable, part, who, str(x)): int(x) / (1 << 20) / figure * 1e6
+                 for _, cable, part, who, x, figure in self.figures if cable in (GIGABIT, PLAIN_GIGABIT) and part in ("gigabit", "tuning")}
+        for cable in (GIGABIT, PLAIN_GIGABIT):
+            for who in ("omx", "frames", "tcp"):
+                # Half round trips of 64 KiB. Two frames pass a port at once, and other work makes all slower.
+                self.assertLess(mib_s[cable, "gigabit", who, "65536"], 2 * papers_live_gigabit.WIRE_MIB_S, (cable, who))
+        rows = {row[0]: row for row in rows_under(self.document, "[J] Fig. 9(a) and 12(a): IMB Pingpong at 1 Gb/s")}
+        self.assertEqual(rows["0 B, TCP, tuned"][1], "30.8")
+        self.assertAlmostEqual(float(rows["64 KiB, Open-MX"][2]), mib_s[GIGABIT, "gigabit", "omx", "65536"], delta=1)
+
+    def test_memory_seen_before_and_new_memory(self):
+        found = {who for _, _, part, who, *_ in self.figures if part == "buffers"}
+        self.assertEqual(found, {f"{who}, {how}" for who in ("omx", "tcp") for how in ("same", "others", "fresh")} | {"omx, pinned"})
+
+    def test_fragments_by_the_engine(self):
+        us = {who: figure for _, _, part, who, _, figure in self.figures if part == "medium"}
+        (row,) = [row for row in rows_under(self.document, "[I] IV-C: fragments of medium messages copied by the engine") if "32 KiB, fragments" in row[0]]
+        self.assertAlmostEqual(float(row[2]), us["fragments"] / us["processor"], delta=0.01 * float(row[2]))
 
     def test_every_contender_has_every_operation(self):
         found = {(part, who, x) for _, _, part, who, x, _ in self.figures}
         for part in ("imb2", "imb4"):
-            for who in ("omx", "tcp", "processor", "helper"):
+            for who in ("omx", "frames", "tcp", "processor", "helper"):
                 self.assertEqual({x for p, w, x in found if (p, w) == (part, who)},
                                  {f"{name} 4096" for name in WITH_DATA if name != "pingpong"} | {"barrier 0"})
 
@@ -132,6 +170,96 @@ class Quick(unittest.TestCase):
         self.assertRegex(self.document, r"Measured on a (virtual )?machine with \d+ processors")
 
 
+class Statements(unittest.TestCase):
+    """Judges figures that are made up."""
+
+    def judge(self, statement, rows):
+        return statement(Figures([[0, *row] for row in rows]))
+
+    def test_wire_share__needs_both(self):
+        full = 4 / papers_live_gigabit.WIRE_MIB_S * 1e6  # us of 4 MiB at the wire's rate
+        for tcp, holds in ((1.05, True), (1.2, False)):
+            found = self.judge(papers_live_gigabit.wire_share, [[GIGABIT, "gigabit", "omx", 4 << 20, full], [GIGABIT, "gigabit", "tcp", 4 << 20, full * tcp]])
+            self.assertEqual(found, (holds, f"100% of it, TCP {1 / tcp:.0%}"))
+
+    def test_middle_sizes__one_size_behind(self):
+        rows = [[cable, "gigabit", who, size, us] for cable in (GIGABIT, PLAIN_GIGABIT) for who, us in (("frames", 100), ("omx", 102), ("tcp", 105))
+                for size in papers_live_gigabit.TENS_AND_HUNDREDS]
+        self.assertEqual(self.judge(papers_live_gigabit.middle_sizes, rows),
+                         (True, "by frames +5.0 to +5.0 %, MTU 1500 +5.0 to +5.0 %; by default +2.9 to +2.9 %"))
+        rows[0][-1] = 110
+        self.assertEqual(self.judge(papers_live_gigabit.middle_sizes, rows),
+                         (False, "by frames -4.5 to +5.0 %, MTU 1500 +5.0 to +5.0 %; by default +2.9 to +2.9 %"))
+
+    def test_tuning__both_directions(self):
+        rows = [[GIGABIT, "tuning", "tuned", 4 << 20, 100], [GIGABIT, "tuning", "not tuned", 4 << 20, 104]]
+        self.assertEqual(self.judge(papers_live_gigabit.tuning_rate, rows), (True, "+4.0 % at 4 MiB"))
+        rows[1][-1] = 90
+        self.assertFalse(self.judge(papers_live_gigabit.tuning_rate, rows)[0])
+
+    def test_deeper__tuned_gains_less(self):
+        def rows(tuned):
+            return [[GIGABIT, "gigabit_blocks", f"{mode}, {how}", count, us] for mode in ("frames of 9000 B", "packets of 4 kB")
+                    for how, one in (("tuned", tuned), ("not tuned", 200)) for count, us in ((1, one), (16, 100))]
+
+        self.assertEqual(self.judge(papers_live_gigabit.deeper_untuned, rows(110)), (True, "2.00 times as fast, packets of 4 kB 2.00"))
+        self.assertTrue(self.judge(papers_live_gigabit.deeper_tuned, rows(110))[0])
+        self.assertFalse(self.judge(papers_live_gigabit.deeper_tuned, rows(300))[0])
+
+    def test_what_is_missing_is_said(self):
+        lines = papers_live.papers_live_report.statement_lines(papers_live_gigabit.FIG9_STATEMENTS, Figures([]))
+        self.assertEqual(sum("not measured" in line for line in lines), len(papers_live_gigabit.FIG9_STATEMENTS))
+
+    def test_distance_from_bare_frames(self):
+        rows = [[0, JUMBO, "imb2", "bare", size, 2.0] for size in (0, 8, 16)]
+        rows += [[0, JUMBO, "imb2", who, f"{name} {0 if name == 'barrier' else 16}", us] for name in papers_live_table1.NAMES
+                 for who, us in (("omx", 4.0), ("frames", 6.0), ("tcp", 8.0))]
+        (line,) = papers_live_table1.distance_lines(Figures(rows))
+        self.assertIn("16 B: frames only 3 (1.5 to 3), default 2 (1 to 2), TCP 4 (2 to 4)", line)
+
+
+class Pieces(unittest.TestCase):
+    """Adds rounds to a file."""
+    FACTS = {"command": "c", "date": "2026-01-02", "machine": "m", "cores": 2, "rounds": "One round", "minutes": "3", "doubt": "", "quick": False}
+
+    def test_added__rounds_follow_each_other(self):
+        old = [[0, JUMBO, "sort", "omx", "us", 1.0], [1, JUMBO, "sort", "omx", "us", 2.0], [0, JUMBO, "wire", "omx", 1024, 3.0]]
+        facts, figures = papers_live.added({**self.FACTS, "date": "2026-01-05", "doubt": "busy"}, [[0, JUMBO, "wire", "omx", 1024, 5.0]], (self.FACTS, old))
+        self.assertEqual(figures, [*old, [2, JUMBO, "wire", "omx", 1024, 5.0]])
+        self.assertEqual(Figures(figures)(JUMBO, "wire", "omx", 1024), 4.0)
+        self.assertEqual((facts["date"], facts["minutes"], facts["rounds"], facts["doubt"]), ("2026-01-02 to 2026-01-05", "6", "Medians of 2 rounds", "busy"))
+        with self.assertRaisesRegex(MeasurementFailed, "another machine"):
+            papers_live.added({**self.FACTS, "machine": "n"}, old, (self.FACTS, old))
+
+    def test_rounds_text(self):
+        row = [0, JUMBO, "sort", "omx", "us", 1.0]
+        self.assertEqual(papers_live.rounds_text([row]), "One round")
+        self.assertEqual(papers_live.rounds_text([row, [1, *row[1:]], [0, JUMBO, "wire", "omx", 1, 1.0]]), "Medians of 1 to 2 rounds, by part")
+
+    def test_what_is_kept_can_be_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "figures.json")
+            figures = [[0, JUMBO, "sort", "omx", "us", 1.25], [0, GIGABIT, "gigabit", "tcp", 64, 1234.5]]
+            papers_live.figures_keep(path, self.FACTS, figures)
+            self.assertEqual(papers_live.measured_before(path, "--add"), (self.FACTS, figures))
+
+    def test_one_part_is_added(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "figures.json")
+            for rounds in (1, 2):
+                run = papers(folder, "--parts", "medium,sort", "--add", path)
+                _, errors = finish(run)
+                self.assertEqual(run.returncode, 0, errors)
+                figures = papers_live.measured_before(path, "--add")[1]
+                self.assertEqual({(row[0], row[2]) for row in figures}, {(number, part) for number in range(rounds) for part in ("medium", "sort")})
+
+    def test_unknown_part(self):
+        run = papers("/nonexistent", "--parts", "imb2,nothing")
+        _, errors = finish(run)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("no part nothing: there are", errors)
+
+
 class WrongData(unittest.TestCase):
     def test_nothing_is_written(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -144,12 +272,13 @@ class WrongData(unittest.TestCase):
     def test_each_operation_looks_at_its_result(self):
         program = BUILD / "bench" / "mpi_collectives"
         for name in WITH_DATA:
-            for spoil in ([], ["--spoil", name]):
-                with self.subTest(name, spoil=spoil):
+            ways = ([], ["--buffers", "others"], ["--buffers", "fresh"]) if name == "pingpong" else ([],)
+            for spoil, way in [(spoil, way) for spoil in ([], ["--spoil", name]) for way in ways]:
+                with self.subTest(name, spoil=spoil, way=way):
                     ranks = "2" if name == "pingpong" else "3"
                     done = subprocess.run(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1", "--mca", "btl",
                                            "self,vader", "--mca", "mpi_yield_when_idle", "1", "-np", ranks, program, "--operations", name,
-                                           "--sizes", "64", "--ms", "0.01", *spoil],
+                                           "--sizes", "64", "--ms", "0.01", *way, *spoil],
                                           capture_output=True, text=True, timeout=60, check=False)
                     if spoil:
                         self.assertNotEqual(done.returncode, 0)
