@@ -158,8 +158,10 @@ OFFLOAD = (
         "Not tuned: as [C] IV-B3; the delay begins with the frame, and cores sleep. The journal does not say which delay its driver had.",
         "5.5: \"the average of the latencies of MX and Open-MX\", so ours with the 2 us that [J] 3.2 gives for MX. They have the 7.3 us, which are fitted, and the 70 us in other words.",
         "Fig. 11: the paper finds the registration cache much less important than I/OAT, without a figure, and no paper has the time of pinning. In the model the cache would matter as much "
-        "if pinning a page took as long as the table says, on each of both hosts.",
-        "IV-C: degraded in the model because the engine leaves a fragment in no cache, and the library then copies it from memory. The paper blames small copies that do not overlap.",
+        "if pinning a page took as long as the table says, on each of both hosts. Open-MX in user space pins nothing, so the cache has no counterpart: "
+        "[live](evaluation-live.md#i-fig-11-what-a-registration-cache-would-tell-apart) are new pages beside used ones, and the kernel's pinning for each call.",
+        "IV-C: degraded in the model because the engine leaves a fragment in no cache, and the library then copies it from memory. The paper blames small copies that do not overlap. "
+        "[Live](evaluation-live.md#i-iv-c-fragments-of-medium-messages-copied-by-the-engine) it is measured with a helper thread (`OMX_COPY_MEDIUM=1`).",
         "Fig. 12 is a mean of all IMB operations, ours one of Pingpong and Alltoall. The paper's 41 % contain that the engine also copies between processes of a host, which the model's does not."), of=LARGE),
     Table("[J] Table 2, Fig. 12: MTU; 4 MB with I/OAT over without", [
         *table2_rows(),
