@@ -95,7 +95,8 @@ class Live(Bench):
         if done.returncode:
             wrong = [line for line in done.stderr.splitlines() if DELIVERED_WRONG in line]
             if wrong:
-                raise WrongData(f"{transport} with {settings or 'no settings'} did not deliver what was sent: {wrong[0]}")
+                raise WrongData(f"{transport} with {settings or 'no settings'} did not deliver what was sent: {wrong[0]}",
+                                bench_run.WRONG_DATA)
             reason = f"mpirun ended with status {done.returncode}; it said: {done.stderr.strip()[-300:]}"
             if not lines:
                 raise LeftOut(reason)

@@ -29,6 +29,7 @@ exit status: 0 measured, 1 failed (where there is --check, with it: or a target 
 """
 
 FAILED, UNABLE, INTERRUPTED = 1, 77, 130
+WRONG_DATA = 3  # of a part inside the lab: no busy machine excuses it
 PATIENCE_S = 120  # for one program
 END_PATIENCE_S = 10  # for a server whose client is done
 LOOK_S = 1.0  # for measuring the load of the machine
@@ -132,7 +133,8 @@ def run_lab(script, plan, hosts, mtu=None, *options):
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, preexec_fn=end_with_parent)
     if done.returncode != 0:
         status = UNABLE if done.returncode == UNABLE else FAILED
-        raise MeasurementFailed(f"the lab ended with status {done.returncode}, for the reason above", status, measuring=status == FAILED)
+        raise MeasurementFailed(f"the lab ended with status {done.returncode}, for the reason above", status,
+                                measuring=status == FAILED and done.returncode != WRONG_DATA)
     try:
         return json.loads(done.stdout)
     except ValueError:
