@@ -23,8 +23,9 @@ agree about which transport was faster.
 
 *Frames only* is Open-MX without batches by UDP (`OMX_UDP_BULK=0`), which the papers' did not have: all is in frames of the cable's MTU, as on theirs. *Bare frames* is by how much an operation of 2
 ranks would be faster than over TCP if its messages took what bare frames take on this cable (`omx_floor`: packet sockets and no protocol; half a round trip up to one frame, above it a message's
-part of a stream whose data are put into their place). Each way that is one message, two in Exchange, half of one in Reduce_scatter, an empty one in Barrier. No program that hands single frames to
-the kernel can be faster. Batches by UDP are, where a cable does not cut them."""
+part of a stream whose data are put into their place). Each way that is one message, two in Exchange, half of one in Reduce_scatter, an empty one in Barrier. For a
+program that hands single frames to the kernel this is a bound of what it can reach in one direction: where both ways are busy at once, the floor was measured in one only. Batches by UDP pass the
+bound, where a cable does not cut them."""
 
 NOTES = (
     "With 4 ranks a part of all messages stays inside a host, where Open MPI over TCP uses its own shared memory (vader) and Open-MX its own, as in the paper. Each rank is the root in turn.",
@@ -133,8 +134,8 @@ def size_lines(figures, size):
             *([f"![[J] Table 1, {size_text(size)}](evaluation/{bars_name(size)}.svg)", ""] if bars_of(figures, size) else [])]
 
 
-def table1_lines(figures):
-    return [TEXT, "", *(f"* {note}" for note in (*balance_lines(figures), *distance_lines(figures), *NOTES)), "",
+def table1_lines(figures, rounds):
+    return [TEXT, "", rounds, "", *(f"* {note}" for note in (*balance_lines(figures), *distance_lines(figures), *NOTES)), "",
             *(line for size in sizes_measured(figures) for line in size_lines(figures, size))]
 
 

@@ -4,6 +4,7 @@ figures.
 
 A Row's `ours` is a function of the Figures of all rounds.
 """
+import contextlib
 import statistics
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -31,12 +32,20 @@ class Figures:
     """Holds what was measured, by cable, part, contender and x: the figures of the rounds that have them."""
 
     def __init__(self, measured):
-        self.samples = {}
+        self.samples, self.seen = {}, set()
         for number, mtu, part, contender, x, figure in measured:
             self.samples.setdefault((mtu, part, contender, str(x)), {})[number] = figure
 
     def __call__(self, mtu, part, contender, x):
-        return statistics.median(self.samples[mtu, part, contender, str(x)].values())
+        figure = statistics.median(self.samples[mtu, part, contender, str(x)].values())
+        self.seen.add((mtu, part))
+        return figure
+
+    @contextlib.contextmanager
+    def watched(self):
+        """Gives a set that has, behind the block, each (cable, part) of which a figure was used in it."""
+        self.seen = set()
+        yield self.seen
 
     def both(self, one, other):
         """Returns pairs of figures from the rounds that have both."""
@@ -47,6 +56,17 @@ class Figures:
         """Returns whether one contender has the lower figure in every round."""
         signs = {a < b for a, b in self.both(one, other)}
         return len(signs) == 1
+
+    def rounds(self, parts=None):
+        """Says how many rounds parts have, given as {(cable, part)}; None: all."""
+        numbers = {}
+        for (cable, part, *_), samples in self.samples.items():
+            if parts is None or (cable, part) in parts:
+                numbers.setdefault((cable, part), set()).update(samples)
+        counts = sorted({len(found) for found in numbers.values()})
+        if counts[-1] == 1:
+            return "one round"
+        return f"medians of {counts[0]} rounds" if len(counts) == 1 else f"{'one' if counts[0] == 1 else counts[0]} to {counts[-1]} rounds, by part"
 
     def points(self, mtu, part, contender):
         return sorted((int(x), self(mtu, part, contender, x)) for m, p, c, x in self.samples
@@ -213,18 +233,18 @@ REGISTRATION = Section("[I] Fig. 11: what a registration cache would tell apart"
           for who, way in (("omx", "Open-MX"), ("tcp", "TCP"))),
     )
 ] + [
-    Row("4 MiB, Open-MX, the sender's pages pinned for each call", None, "us", plain(JUMBO, "buffers", "omx, pinned", 4 * MIB)),
-    Row("4 MiB, pinning costs, for each page of 4 KiB", None, "ns", lambda f: 1e3 * (f(JUMBO, "buffers", "omx, pinned", 4 * MIB) - f(
+    Row("4 MiB, Open-MX, `OMX_ZEROCOPY=1`", None, "us", plain(JUMBO, "buffers", "omx, pinned", 4 * MIB)),
+    Row("4 MiB, `OMX_ZEROCOPY=1` costs, for each page of 4 KiB, late copy included", None, "ns", lambda f: 1e3 * (f(JUMBO, "buffers", "omx, pinned", 4 * MIB) - f(
         JUMBO, "buffers", "omx, same", 4 * MIB)) / (4 * MIB // 4096)),
 ],
     ("The paper's driver pinned the pages of each large message. A registration cache keeps them pinned, so that only memory that was not used before costs anything. It found the cache \"much less "
      "important\" than copy offload, without a figure.",
      "Open-MX in user space has nothing to cache: packet sockets and UDP copy between pages of the process and the kernel, whichever they are. Where the kernel or a NIC needs memory of its own, "
      "it is set up once for an endpoint: the receive ring, AF_XDP's UMEM, the shared memory inside a host. `fi_mr_reg` makes an entry of a table.",
-     "So this measures what the cache distinguishes: memory that served before (the same, or 16 buffers in turn, which are 64 MiB at 4 MiB, twice the last cache), and pages that never did "
+     "So this measures what the cache distinguishes: memory that served before (the same, or 16 buffers in turn, which at 4 MiB are 64 MiB; each of the two ranks has such a pool to send from and one to receive into, 256 MiB in all), and pages that never did "
      "(`mmap` before a receive, `munmap` behind it). The kernel has to find and clear new pages for any transport, so TCP stands beside it. Half round trips by MPI.",
-     "*Pinned*: `OMX_ZEROCOPY=1`, the nearest that exists to a driver that pins without a cache: the kernel pins the pages of every call and gives them back. A virtual cable copies them all the same, "
-     "so this row has the cost and not the gain. Messages that wait for no receive (64 KiB here) are always copied, and have no such row.",
+     "`OMX_ZEROCOPY=1` is the nearest that exists to a driver that pins without a cache: the kernel pins the sender's pages at every call and gives them back. A virtual cable copies them all the same, "
+     "only later, when they have left the sender. So these rows have the cost of pinning and of the late copy together, and not the gain. Messages that wait for no receive (64 KiB here) are always copied, and have no such row.",
      "Why new pages cost Open-MX more of its time than TCP was not examined."))
 
 PIECES = Section("[I] Fig. 7: copying pieces", [

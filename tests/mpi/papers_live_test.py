@@ -184,18 +184,45 @@ class Statements(unittest.TestCase):
 
     def test_middle_sizes__one_size_behind(self):
         rows = [[cable, "gigabit", who, size, us] for cable in (GIGABIT, PLAIN_GIGABIT) for who, us in (("frames", 100), ("omx", 102), ("tcp", 105))
-                for size in papers_live_gigabit.TENS_AND_HUNDREDS]
+                for size in papers_live_gigabit.MIDDLE]
         self.assertEqual(self.judge(papers_live_gigabit.middle_sizes, rows),
                          (True, "by frames +5.0 to +5.0 %, MTU 1500 +5.0 to +5.0 %; by default +2.9 to +2.9 %"))
         rows[0][-1] = 110
         self.assertEqual(self.judge(papers_live_gigabit.middle_sizes, rows),
                          (False, "by frames -4.5 to +5.0 %, MTU 1500 +5.0 to +5.0 %; by default +2.9 to +2.9 %"))
+        alike = [[*row[:-1], 100] for row in rows]
+        self.assertIsNone(self.judge(papers_live_gigabit.middle_sizes, alike)[0])
+
+    def test_messages_that_do_not_meet_the_wire_are_not_judged(self):
+        rows = [[cable, "gigabit", who, size, us] for cable in (GIGABIT, PLAIN_GIGABIT) for who, us in (("frames", 100), ("omx", 100), ("tcp", 105))
+                for size in papers_live_gigabit.JUDGED]
+        short = [[GIGABIT, "gigabit", "frames", size, 200] for size in (0, 16 << 10, 32 << 10)] + [[GIGABIT, "gigabit", "tcp", size, 100] for size in (0, 16 << 10, 32 << 10)]
+        for judge in (papers_live_gigabit.always_faster, papers_live_gigabit.middle_sizes):
+            self.assertTrue(self.judge(judge, rows + short)[0], judge)
+        rows[0][-1] = 200
+        self.assertFalse(self.judge(papers_live_gigabit.always_faster, rows)[0])
+        with self.assertRaises(KeyError):
+            self.judge(papers_live_gigabit.mtu_medium, [[cable, "tuning", "not tuned", 16 << 10, 100] for cable in (GIGABIT, PLAIN_GIGABIT)])
 
     def test_tuning__both_directions(self):
         rows = [[GIGABIT, "tuning", "tuned", 4 << 20, 100], [GIGABIT, "tuning", "not tuned", 4 << 20, 104]]
         self.assertEqual(self.judge(papers_live_gigabit.tuning_rate, rows), (True, "+4.0 % at 4 MiB"))
-        rows[1][-1] = 90
-        self.assertFalse(self.judge(papers_live_gigabit.tuning_rate, rows)[0])
+        for us, holds in ((90, False), (97.5, None), (102.5, None), (120, False)):
+            rows[1][-1] = us
+            self.assertIs(self.judge(papers_live_gigabit.tuning_rate, rows)[0], holds, us)
+
+    def test_larger_packets__every_count(self):
+        rows = [[GIGABIT, "gigabit_blocks", f"{mode}, {how}", count, us] for mode, us in (("packets of 4 kB", 110), ("frames of 9000 B", 100))
+                for how in ("tuned", "not tuned") for count in (1, 4, 16)]
+        self.assertEqual(self.judge(papers_live_gigabit.larger_packets, rows), (True, "in 6 of 6 cases, +10.0 to +10.0 %"))
+        rows[0][-1] = 101
+        self.assertEqual(self.judge(papers_live_gigabit.larger_packets, rows), (False, "in 5 of 6 cases, +1.0 to +10.0 %"))
+        alike = [[*row[:-1], 100] for row in rows]
+        self.assertEqual(self.judge(papers_live_gigabit.larger_packets, alike), (None, "in 0 of 6 cases, +0.0 to +0.0 %"))
+
+    def test_no_difference_is_said(self):
+        statement = papers_live_gigabit.Statement("s", lambda f: (None, "0 %"))
+        self.assertIn("no difference", papers_live.papers_live_report.statement_lines([statement], Figures([]))[-2])
 
     def test_deeper__tuned_gains_less(self):
         def rows(tuned):
@@ -220,21 +247,34 @@ class Statements(unittest.TestCase):
 
 class Pieces(unittest.TestCase):
     """Adds rounds to a file."""
-    FACTS = {"command": "c", "date": "2026-01-02", "machine": "m", "cores": 2, "rounds": "One round", "minutes": "3", "doubt": "", "quick": False}
+    FACTS = {"command": "c", "date": "2026-01-02", "machine": "m", "cores": 2, "engine": "e", "seconds": 170, "doubt": "", "quick": False}
 
     def test_added__rounds_follow_each_other(self):
         old = [[0, JUMBO, "sort", "omx", "us", 1.0], [1, JUMBO, "sort", "omx", "us", 2.0], [0, JUMBO, "wire", "omx", 1024, 3.0]]
         facts, figures = papers_live.added({**self.FACTS, "date": "2026-01-05", "doubt": "busy"}, [[0, JUMBO, "wire", "omx", 1024, 5.0]], (self.FACTS, old))
         self.assertEqual(figures, [*old, [2, JUMBO, "wire", "omx", 1024, 5.0]])
         self.assertEqual(Figures(figures)(JUMBO, "wire", "omx", 1024), 4.0)
-        self.assertEqual((facts["date"], facts["minutes"], facts["rounds"], facts["doubt"]), ("2026-01-02 to 2026-01-05", "6", "Medians of 2 rounds", "busy"))
+        self.assertEqual((facts["date"], facts["seconds"], facts["doubt"]), ("2026-01-02 to 2026-01-05", 340, "busy"))
+        with self.assertRaisesRegex(MeasurementFailed, "figures of engine e, and this is f: name another file"):
+            papers_live.added({**self.FACTS, "engine": "f"}, old, (self.FACTS, old))
         with self.assertRaisesRegex(MeasurementFailed, "another machine"):
             papers_live.added({**self.FACTS, "machine": "n"}, old, (self.FACTS, old))
 
-    def test_rounds_text(self):
-        row = [0, JUMBO, "sort", "omx", "us", 1.0]
-        self.assertEqual(papers_live.rounds_text([row]), "One round")
-        self.assertEqual(papers_live.rounds_text([row, [1, *row[1:]], [0, JUMBO, "wire", "omx", 1, 1.0]]), "Medians of 1 to 2 rounds, by part")
+    def test_rounds_by_section(self):
+        row, other = [0, JUMBO, "sort", "omx", "us", 1.0], [0, JUMBO, "wire", "omx", 1, 1.0]
+        self.assertEqual(Figures([row]).rounds(), "one round")
+        figures = Figures([row, [1, *row[1:]], other])
+        self.assertEqual(figures.rounds(), "one to 2 rounds, by part")
+        self.assertEqual(figures.rounds({(JUMBO, "sort")}), "medians of 2 rounds")
+        self.assertEqual(figures.rounds({(JUMBO, "wire")}), "one round")
+        document = papers_live.papers_live_report.document(figures, self.FACTS)
+        self.assertIn("Measured in about 3 min: one to 2 rounds", document)
+        self.assertRegex(document, r"## \[J\] Table 3: NAS IS\n\nMedians of 2 rounds\.\n")
+
+    def test_what_was_not_measured_has_no_section(self):
+        document = papers_live.papers_live_report.document(Figures([[0, JUMBO, "sort", "omx", "us", 1.0]]), self.FACTS)
+        self.assertEqual(re.findall(r"^## (.*)$", document, re.MULTILINE), ["[J] Table 3: NAS IS", "What is not here"])
+        self.assertIn("* Not measured this time: [J] Table 1\n", document)
 
     def test_what_is_kept_can_be_read(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -252,9 +252,28 @@ class Refusals(unittest.TestCase):
         for minutes in ("nan", "-5", "0", "inf"):
             self.sentence(refused(papers_live.main, "--live", f"--minutes={minutes}"), 2, "--minutes must be a number above 0")
 
+    def test_parts_would_replace_the_document(self):
+        for more in ([], ["--add", os.path.join(self.scratch.name, "missing")]):
+            self.sentence(refused(papers_live.main, "--live", "--parts", "wire", *more), 2, r"--parts alone would replace .* --add, or another folder with --output\n$")
+
+    def test_options_that_no_part_needs(self):
+        folder = os.path.join(self.scratch.name, "folder")
+        output = ("--live", "--output", folder, "--parts", "pingpong,wire")
+        self.sentence(refused(papers_live.main, *output, "--spoil", "bcast"), 2, "--spoil: none of these parts checks bcast: name one of imb2, imb4, sort with --parts")
+        self.sentence(refused(papers_live.main, *output, "--prediction-build", folder), 2, "--prediction-build is for the part copies only")
+        self.assertFalse(os.path.exists(folder))
+
+    def test_help_has_every_part(self):
+        self.assertEqual(sorted(papers_live.ABOUT), papers_live.NAMES)
+        self.assertTrue(all(seconds > 0 for _, seconds in papers_live.ABOUT.values()))
+
+    def test_prediction_build_below_a_file(self):
+        with self.assertRaisesRegex(bench_run.MeasurementFailed, "name another folder with --prediction-build"):
+            papers_live.skipping_program(os.path.join(self.file, "below"))
+
     def test_output_before_anything_runs(self):
         below = os.path.join(self.file, "below")
-        self.sentence(refused(papers_live.main, "--live", "--output", below), 1, r"^papers: \S+ cannot be made: [^\n]+\n$")
+        self.sentence(refused(papers_live.main, "--live", "--output", below), 1, r"^papers: \S+ cannot be made: [^\n]+: name another folder with --output\n$")
         for more in ([], ["--beyond"]):
             begun = subprocess.run([os.path.join(ROOT, "bench", "papers"), *more, "--output", below, "--build", os.path.dirname(os.path.dirname(PROGRAM))],
                                    capture_output=True, text=True, timeout=60, check=False)
