@@ -28,7 +28,7 @@ exit status: 0 measured, 1 failed (where there is --check, with it: or a target 
 77 not measured: this user or machine cannot run the lab, or others kept the machine too busy
 """
 
-FAILED, UNABLE, INTERRUPTED = 1, 77, 130
+FAILED, USAGE, UNABLE, INTERRUPTED = 1, 2, 77, 130
 WRONG_DATA = 3  # of a part inside the lab: no busy machine excuses it
 PATIENCE_S = 120  # for one program
 END_PATIENCE_S = 10  # for a server whose client is done
@@ -132,7 +132,7 @@ def run_lab(script, plan, hosts, mtu=None, *options):
                sys.executable, os.path.join(BENCH, script), "--inside", json.dumps(plan)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, preexec_fn=end_with_parent)
     if done.returncode != 0:
-        status = UNABLE if done.returncode == UNABLE else FAILED
+        status = done.returncode if done.returncode in (USAGE, UNABLE) else FAILED
         raise MeasurementFailed(f"the lab ended with status {done.returncode}, for the reason above", status,
                                 measuring=status == FAILED and done.returncode != WRONG_DATA)
     try:
@@ -175,12 +175,21 @@ def writable(folder, *files):
         os.makedirs(folder, exist_ok=True)
     except OSError as reason:
         raise MeasurementFailed(f"{folder} cannot be made: {reason.strerror}") from None
-    for place in [folder, *(os.path.dirname(os.path.abspath(file)) for file in files if file)]:
+    if fault := write_fault([folder], *files):
+        raise MeasurementFailed(fault)
+
+
+def write_fault(folders, *files):
+    """Returns why results cannot be written to these folders and files, or None. Files that are not named (None) are skipped."""
+    for place in [*folders, *(os.path.dirname(os.path.abspath(file)) for file in files if file)]:
+        if not os.path.isdir(place):
+            return f"there is no folder {place}: make it, or name another"
         if not os.access(place, os.W_OK | os.X_OK):
-            raise MeasurementFailed(f"nothing can be written to {place}: name another folder")
+            return f"nothing can be written to {place}: name another folder"
     for file in filter(None, files):
         if os.path.isdir(file) or os.path.exists(file) and not os.access(file, os.W_OK):
-            raise MeasurementFailed(f"{file} cannot be written: name another file")
+            return f"{file} cannot be written: name another file"
+    return None
 
 
 def write_json(path, document):

@@ -36,13 +36,18 @@ class Neighbours:
 
     @contextlib.contextmanager
     def tcp_flows(self, count, senders):
-        """Runs TCP flows to the receiver until the block ends."""
+        """Runs TCP flows to the receiver until the block ends. Fails if one of them sends nothing or ends early."""
         with contextlib.ExitStack() as stack:
             for i in range(count):
                 stack.enter_context(serving(in_host(RECEIVER, [*FLOW, "receive", str(FIRST_PORT + i)]), ready="waiting"))
-            for i in range(count):
-                stack.enter_context(running(in_host(senders[i % len(senders)], [*FLOW, "send", RECEIVER_IP, str(FIRST_PORT + i), self.plan["control"]])))
+            flows = [stack.enter_context(running(in_host(senders[i % len(senders)], [*FLOW, "send", RECEIVER_IP, str(FIRST_PORT + i), self.plan["control"]]),
+                                                 stdout=subprocess.PIPE, stderr=None, text=True)) for i in range(count)]
+            for flow in flows:
+                if "sending" not in flow.stdout.readline():
+                    raise MeasurementFailed(f"a TCP flow with --control {self.plan['control']} sent nothing")
             yield
+            if any(flow.poll() is not None for flow in flows):
+                raise MeasurementFailed("a TCP flow ended before its measurement did")
 
     @contextlib.contextmanager
     def omx_stream(self, link, host, size, seconds, endpoint="0"):
@@ -182,12 +187,11 @@ def running(command, **options):
     """Runs a command in the background until the block ends."""
     options.setdefault("stdout", subprocess.DEVNULL)
     options.setdefault("stderr", subprocess.DEVNULL)
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def main(plan):

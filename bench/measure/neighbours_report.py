@@ -2,6 +2,16 @@
 """Tables of bench/neighbours."""
 import statistics
 
+# What the columns mean, below the table of each part.
+LEGENDS = {
+    "shares": "its Mb/s, theirs: what each sender puts on the wire in the same seconds, headers, losses and repetitions included; its share: of both together; "
+              "of a fair one: that over 1 / (flows + 1); goodput: message bytes that arrived, over the whole time of the stream, which is longer; "
+              "sent again: messages; the stream TCP is one more TCP flow.",
+    "latency": "Times are half round trips; nothing: no other traffic.",
+    "incast": "all send: what all senders put on the wire, headers and repetitions included; lost: of these bytes; least of a fair share: of the sender that sent least, "
+              "over the mean; Jain: index of fairness, 1 if all send the same, 1 / senders if one sends everything; goodput: message bytes that arrived.",
+}
+
 
 def jain(values):
     """Returns Jain's index of fairness: 1 if all are equal, 1/n if one has everything."""
@@ -58,5 +68,5 @@ def incast(figures):
 
 def render(figures):
     present = {figure["part"] for figure in figures}
-    tables = [table(figures) for part, table in (("shares", shares), ("latency", latency), ("incast", incast)) if part in present]
+    tables = [[*table(figures), "", LEGENDS[part]] for part, table in (("shares", shares), ("latency", latency), ("incast", incast)) if part in present]
     return "\n\n".join("\n".join(lines) for lines in tables)
