@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "bench/experiments/arguments.h"
 #include "bench/experiments/fabric_report.h"
 #include "simulation/fabric/message_sizes.h"
 
@@ -17,6 +18,9 @@ namespace {
 using namespace omx::bench;
 using namespace omx::simulation::fabric;
 using omx::simulation::TimeNs;
+
+constexpr std::uint64_t kMostBytes = 1ULL << 40, kMostSeed = 1'000'000'000'000'000'000;
+constexpr std::uint32_t kEthernetHeader = 14;
 
 TimeNs ns(double value, double unit) {
   return static_cast<TimeNs>(value * unit);
@@ -33,14 +37,15 @@ void tcp_kind_option(CLI::App& app, TcpKind& kind) {
 // The options of the fabric, which all commands have.
 void fabric_options(CLI::App& app, FabricProgram& o) {
   FabricOptions& f = o.fabric;
-  const auto bytes = [&](const char* name, auto& value, const char* text) {
-    app.add_option(name, value, text)->transform(CLI::AsSizeValue(false))->capture_default_str();
+  const auto bytes = [&](const char* name, auto& value, std::uint64_t least, const char* text) {
+    app.add_option(name, value, text)->transform(byte_size(least, kMostBytes))->capture_default_str();
   };
   app.add_option("--hosts", f.tree.hosts,
                  "hosts at the switches; more are added where the command needs them")
       ->check(CLI::Range(2, 200000))
       ->capture_default_str();
   app.add_option("--leaf", f.tree.hosts_per_leaf, "hosts at each leaf; 0: all at one switch")
+      ->check(whole_number(0, 200'000))
       ->capture_default_str();
   app.add_option("--pod", f.tree.leaves_per_pod, "leaves of a pod")
       ->check(CLI::Range(1, 1024))
@@ -55,9 +60,9 @@ void fabric_options(CLI::App& app, FabricProgram& o) {
   app.add_option("--delay", o.delay_us, "delay of a link and the forwarding behind it, us")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  bytes("--queue", f.queue_bytes, "queue of each port of a switch, bytes");
-  bytes("--mark", f.mark_bytes, "mark frames that find so many bytes in a queue; 0: none");
-  bytes("--nic-queue", f.nic_bytes, "bytes in the queue of a host's NIC from which the host waits");
+  bytes("--queue", f.queue_bytes, 1, "queue of each port of a switch, bytes");
+  bytes("--mark", f.mark_bytes, 0, "mark frames that find so many bytes in a queue; 0: none");
+  bytes("--nic-queue", f.nic_bytes, 1, "bytes in the queue of a host's NIC from which the host waits");
   app.add_option("--mtu", f.config.mtu, "MTU of the links")
       ->check(CLI::Range(576, 65521))
       ->capture_default_str();
@@ -68,9 +73,9 @@ void fabric_options(CLI::App& app, FabricProgram& o) {
   app.add_option("--poll-most", o.poll_most_us, "longest such time, us")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  app.add_option("--seed", f.seed, "first seed")->capture_default_str();
+  app.add_option("--seed", f.seed, "first seed")->check(whole_number(0, kMostSeed))->capture_default_str();
   app.add_option("--seeds", o.seeds, "runs, each with the next seed")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
   app.add_flag("--json", o.json, "print a JSON object for each run");
 }
@@ -81,7 +86,7 @@ void incast_options(CLI::App& app, FabricProgram& o) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   app.add_option("--size", i.length, "bytes of a message")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(byte_size(0, UINT32_MAX))
       ->capture_default_str();
   app.add_option("--messages", i.messages, "messages of each sender, one after the other")
       ->check(CLI::Range(1, 1000000))
@@ -90,8 +95,9 @@ void incast_options(CLI::App& app, FabricProgram& o) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--duration", o.duration_ms, "instead of --messages: how long senders begin messages, ms")
-      ->check(CLI::Range(0.0, 1e6));
+      ->check(CLI::Range(0.001, 1e6));
   app.add_option("--tcp", i.tcp_flows, "TCP flows to the same host, each from a host of its own")
+      ->check(whole_number(0, 100'000))
       ->capture_default_str();
   tcp_kind_option(app, i.tcp_kind);
   app.add_option("--tcp-alone", o.alone_ms,
@@ -130,12 +136,14 @@ void traffic_options(CLI::App& app, FabricProgram& o) {
       ->check(CLI::Range(0.001, 2.0))
       ->capture_default_str();
   app.add_option("--duration", o.traffic_ms, "how long messages are sent, ms")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
   app.add_option("--patience", o.patience_ms, "how long after that the last message may take, ms")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  app.add_option("--tcp", t.tcp_flows, "TCP flows between random hosts")->capture_default_str();
+  app.add_option("--tcp", t.tcp_flows, "TCP flows between random hosts")
+      ->check(whole_number(0, 100'000))
+      ->capture_default_str();
   tcp_kind_option(app, t.tcp_kind);
 }
 
@@ -143,7 +151,7 @@ int traffic(FabricProgram& o) {
   if (!message_sizes(o.workload)) {
     fmt::print(stderr, "omx_fabric: there is no workload \"{}\"; there are {}\n", o.workload,
                kMessageSizeNames);
-    return 2;
+    return kUsage;
   }
   o.traffic.workload = o.workload;
   o.traffic.duration = ns(o.traffic_ms, 1e6);
@@ -177,7 +185,8 @@ int peers(const FabricProgram& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Runs real engines beside modelled TCP flows on a simulated fabric with short queues.");
+  CLI::App app("Runs real engines beside modelled TCP flows on a simulated fabric with short queues.",
+               "omx_fabric");
   app.require_subcommand(1);
   FabricProgram o;
   CLI::App& run_incast =
@@ -189,19 +198,24 @@ int main(int argc, char** argv) {
   traffic_options(run_traffic, o);
   CLI::App& run_peers = *app.add_subcommand("peers", "the memory of idle peers of the first host");
   fabric_options(run_peers, o);
-  CLI11_PARSE(app, argc, argv);
+  if (const auto status = parse_arguments(app, argc, argv)) return *status;
   FabricOptions& f = o.fabric;
+  if (f.queue_bytes < f.config.mtu + kEthernetHeader) {
+    fmt::print(stderr, "omx_fabric: --queue must hold a frame of --mtu {}, which has {} bytes\n",
+               f.config.mtu, f.config.mtu + kEthernetHeader);
+    return kUsage;
+  }
   if (o.poll_most_us < o.poll_least_us) {
     fmt::print(stderr, "omx_fabric: --poll-most must be at least --poll-least, which is {} us\n",
                o.poll_least_us);
-    return 2;
+    return kUsage;
   }
   if (f.mark_bytes >= f.queue_bytes && f.mark_bytes > 0) {
     fmt::print(
         stderr,
         "omx_fabric: --mark must be less than --queue, which is {} bytes, or nothing would be marked\n",
         f.queue_bytes);
-    return 2;
+    return kUsage;
   }
   f.bits_per_second = static_cast<std::uint64_t>(o.gigabits * 1e9);
   f.delay = ns(o.delay_us, 1e3);

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/experiments/arguments.h"
 #include "simulation/engine/churn.h"
 #include "simulation/engine/random_mix.h"
 #include "simulation/engine/stalls.h"
@@ -24,6 +25,9 @@
 namespace {
 
 using namespace omx::simulation;
+using omx::bench::whole_number;
+
+constexpr std::uint64_t kMostRuns = 1'000'000'000, kMostFirst = 1'000'000'000'000'000'000;
 
 struct Arguments {
   std::string workload = "random-mix";
@@ -94,7 +98,7 @@ int run_many(const char* program, const Arguments& a) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Runs the real engine in a simulated network; the same seed gives the same run.");
+  CLI::App app("Runs the real engine in a simulated network; the same seed gives the same run.", "omx_sim");
   Arguments a;
   app.add_option(
          "--workload", a.workload,
@@ -102,18 +106,25 @@ int main(int argc, char** argv) {
          "churn: crashes, pauses, partitions; stalls: silences around the time-out")
       ->check(CLI::IsMember({"random-mix", "congestion", "churn", "stalls", "mixed", "deaths", "restless"}))
       ->capture_default_str();
-  app.add_option("--seed", a.seed, "one run with this seed");
-  app.add_option("--seeds", a.seeds, "number of runs, with consecutive seeds");
-  app.add_option("--first", a.first, "first seed of --seeds")->capture_default_str();
-  app.add_option("--operations", a.operations, "operations of the application in each run")
+  CLI::Option* seed =
+      app.add_option("--seed", a.seed, "one run with this seed")->check(whole_number(1, UINT64_MAX));
+  CLI::Option* seeds = app.add_option("--seeds", a.seeds, "number of runs, with consecutive seeds")
+                           ->check(whole_number(1, kMostRuns))
+                           ->excludes(seed);
+  app.add_option("--first", a.first, "first seed of --seeds")
+      ->check(whole_number(1, kMostFirst))
+      ->needs(seeds)
       ->capture_default_str();
-  app.add_option("--jobs", a.jobs, "runs at a time")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_flag("--trace", a.trace, "prints all events on stderr (with --seed)");
-  CLI11_PARSE(app, argc, argv);
+  app.add_option("--operations", a.operations, "operations of the application in each run")
+      ->check(whole_number(1, 1'000'000'000))
+      ->capture_default_str();
+  app.add_option("--jobs", a.jobs, "runs at a time")->check(whole_number(1, 4096))->capture_default_str();
+  app.add_flag("--trace", a.trace, "prints all events on stderr (with --seed)")->needs(seed);
+  if (const auto status = omx::bench::parse_arguments(app, argc, argv)) return *status;
   a.workload = workload_of(a.workload);
-  if ((a.seed == 0) == (a.seeds == 0)) {
-    fmt::print(stderr, "omx_sim: give either --seed N or --seeds N\n");
-    return 2;
+  if (a.seed == 0 && a.seeds == 0) {
+    fmt::print(stderr, "omx_sim: give --seed N or --seeds N\n");
+    return omx::bench::kUsage;
   }
   // There are many large receives. Their memory must not go to the kernel and back each time.
   mallopt(M_MMAP_THRESHOLD, 64 << 20);
