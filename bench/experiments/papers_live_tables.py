@@ -64,6 +64,8 @@ class Figures:
             if parts is None or (cable, part) in parts:
                 numbers.setdefault((cable, part), set()).update(samples)
         counts = sorted({len(found) for found in numbers.values()})
+        if not counts:
+            return "not measured"
         if counts[-1] == 1:
             return "one round"
         return f"medians of {counts[0]} rounds" if len(counts) == 1 else f"{'one' if counts[0] == 1 else counts[0]} to {counts[-1]} rounds, by part"

@@ -22,6 +22,7 @@ import compare_report  # noqa: E402
 import front_report  # noqa: E402
 import moderation_report  # noqa: E402
 import papers_live_report  # noqa: E402
+import papers_live_table1  # noqa: E402
 import papers_live_tables  # noqa: E402
 import record_compare  # noqa: E402
 import record_file  # noqa: E402
@@ -278,24 +279,28 @@ class PapersLive(unittest.TestCase):
             measured += [[number, 9000, "imb2", "omx", "bcast 16", omx], [number, 9000, "imb2", "tcp", "bcast 16", tcp],
                          [number, 9000, "imb2", "omx", "gather 16", 5.0]]
             measured += [[number, 9000, "imb2", "tcp", "gather 16", 6.0]] if number < 2 else []
+        self.measured = measured
         self.figures = papers_live_tables.Figures(measured)
 
     def test_gain_of_medians(self):
-        self.assertEqual(papers_live_report.gain_text(self.figures, 2, "bcast", 16), "*+82 %*")  # the rounds do not agree
-        self.assertEqual(papers_live_report.gain_text(self.figures, 2, "gather", 16), "+20 %")
-        self.assertEqual(papers_live_report.gain_text(self.figures, 4, "gather", 16), "–")
+        self.assertEqual(papers_live_table1.gain_text(self.figures, 2, "bcast", 16), "*+82 %*")  # the rounds do not agree
+        self.assertEqual(papers_live_table1.gain_text(self.figures, 2, "gather", 16), "+20 %")
+        self.assertEqual(papers_live_table1.gain_text(self.figures, 4, "gather", 16), "–")
 
     def test_every_published_figure_of_table_1_is_shown(self):
-        text = "\n".join(papers_live_report.table1_lines(self.figures))
+        # A size has a table when SendRecv was measured with it.
+        figures = papers_live_tables.Figures(self.measured + [[0, 9000, "imb2", who, f"sendrecv {size}", 3.0]
+                                                              for size in papers_live_tables.TABLE1_SIZES for who in ("omx", "tcp")])
+        text = "\n".join(papers_live_table1.table1_lines(figures, ""))
         for published in papers_live_tables.TABLE1.values():
             for figure in published:
                 self.assertIn(f"{figure:+g} %", text)
-        self.assertRegex(text, r"\| +Bcast \| +\+44.6 % \| +\*\+82 %\* \| +– \|")
+        self.assertRegex(text, r"\| +Bcast \| +\+44.6 % \| .*\*\+82 %\* ")
 
     def test_where_tcp_is_ahead_is_said(self):
-        slow = papers_live_tables.Figures([[0, 9000, "imb2", who, f"{name} 16", us] for name, omx, tcp in (("bcast", 2.0, 1.0), ("gather", 1.0, 4.0))
+        slow = papers_live_tables.Figures([[0, 9000, "imb2", who, f"{name} 16", us] for name, omx, tcp in (("bcast", 2.0, 1.0), ("sendrecv", 1.0, 4.0))
                                            for who, us in (("omx", omx), ("tcp", tcp))])
-        self.assertEqual(list(papers_live_report.balance_lines(slow)),
+        self.assertEqual(list(papers_live_table1.balance_lines(slow)),
                          ["2 ranks: Open-MX is faster in 1 of 2, the median gain is +125 %; it is slower in Bcast 16 B (-50 %)."])
 
     def test_sections_bear_what_is_missing(self):
