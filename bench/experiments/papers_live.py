@@ -195,7 +195,7 @@ def figures_keep(path, facts, figures):
     """Writes what --add and --again read, with a line for each round of a part."""
     lines = {}
     for row in figures:
-        lines.setdefault(tuple(row[:3]), []).append(json.dumps([*row[:5], float(f"{row[5]:.6g}")]))
+        lines.setdefault(tuple(row[:3]), []).append(json.dumps(row))
     with open(f"{path}.new", "w", encoding="utf-8") as file:
         file.write(f'{{"facts": {json.dumps(facts)},\n"figures": [\n')
         file.write(",\n".join(", ".join(rows) for rows in lines.values()) + "\n]}\n")
@@ -270,6 +270,7 @@ def main(arguments):
              "seconds": round(time.monotonic() - started), "doubt": doubt, "quick": options.quick}
     if not measured:
         raise MeasurementFailed("no part was measured, for the reasons above", measuring=True)
+    measured = [[*row[:5], float(f"{row[5]:.6g}")] for row in measured]  # what the file keeps, so that --again writes the same document
     if before:
         facts, measured = added(facts, measured, before)
     if options.add:
