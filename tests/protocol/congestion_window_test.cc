@@ -24,18 +24,21 @@ class CongestionWindowTest : public ::testing::Test {
   void round(std::uint64_t others) {
     if (others > 0 && losses && ++rounds % 20 == 5) window.lost(kPath, asked, asked);
     constexpr std::uint64_t kInPath = kBytesPerMs * kEmpty / kMillisecond;
-    const std::uint64_t end = asked + window.bytes();
-    while (asked < end) {
-      asked += kUnit;
+    const std::uint64_t end = answered + window.bytes();
+    while (answered < end) {
+      asked = std::max(asked, answered + window.bytes());
       const std::uint64_t ours = window.bytes() > kInPath ? window.bytes() - kInPath : 0;
       const TimeNs took = delay(others + ours);
-      window.answered(kPath, took, asked - std::min<std::uint64_t>(asked, window.bytes()), asked);
+      now += took * kUnit / window.bytes();
+      answered += kUnit;
+      window.answered(kPath, {now, took, answered, asked});
       window.grow(kPath, kUnit, took > kEmpty * 3 / 2 + 10'000, quick);
     }
   }
 
   CongestionWindow window{kStart};
-  std::uint64_t asked = 0;
+  std::uint64_t asked = 0, answered = 0;  // positions
+  TimeNs now = kMillisecond;
   bool quick = false;
   bool losses = true;
   int rounds = 0;
@@ -79,6 +82,48 @@ TEST_F(CongestionWindowTest, contended__the_test_takes_nothing_away_while_others
   }
 }
 
+// All who fill the queue lose data at the same time, and send less soon afterwards.
+TEST_F(CongestionWindowTest, lost__a_test_begins_when_others_have_reacted) {
+  losses = false;
+  for (int i = 0; i < 5; i++) round(150'000);
+  ASSERT_FALSE(window.contended());
+  window.lost(kPath, asked, asked);
+  round(150'000);
+  EXPECT_FALSE(window.testing());
+  for (int i = 0; i < 3 && !window.testing(); i++) round(100'000);
+  EXPECT_TRUE(window.testing());
+  for (int i = 0; i < 4; i++) round(100'000);
+  EXPECT_TRUE(window.contended());
+}
+
+TEST_F(CongestionWindowTest, contended__a_test_during_which_something_is_lost_tells_nothing) {
+  for (int i = 0; i < 30; i++) round(150'000);
+  ASSERT_TRUE(window.contended());
+  losses = false;
+  std::uint64_t before = 0;
+  for (int i = 0; i < 100 && !window.testing(); i++) {
+    before = asked;
+    round(150'000);
+  }
+  ASSERT_TRUE(window.testing());
+  window.lost(kPath, before, asked);
+  ASSERT_TRUE(window.testing());
+  for (int i = 0; i < 4 && window.testing(); i++) round(0);
+  EXPECT_FALSE(window.testing());
+  EXPECT_TRUE(window.contended());
+}
+
+// Too few frames for a test, and nothing of them is lost.
+TEST_F(CongestionWindowTest, contended__begins_where_answers_are_slow_for_a_path_that_was_quick) {
+  losses = false;
+  window.lost(kPath, 1, 2);
+  for (int i = 0; i < 20; i++) round(0);
+  ASSERT_FALSE(window.contended());
+  ASSERT_LE(window.bytes(), 6 * kUnit);
+  for (int i = 0; i < 3; i++) round(200'000);
+  EXPECT_TRUE(window.contended());
+}
+
 TEST_F(CongestionWindowTest, lost__all_losses_of_one_window_count_once) {
   window.lost(kPath, 10, 100'000);
   EXPECT_EQ(window.bytes(), kStart * 3 / 4);
@@ -114,7 +159,7 @@ TEST_F(CongestionWindowTest, lost__ends_a_test_and_counts_from_the_window_before
   ASSERT_TRUE(window.testing());
   ASSERT_LT(window.bytes(), before + 100 * kUnit);
   const std::uint32_t half = window.bytes();
-  window.lost(kPath, asked, asked);
+  window.lost(kPath, asked + 1, asked + 1);
   EXPECT_FALSE(window.testing());
   EXPECT_TRUE(window.contended());
   EXPECT_GT(window.bytes(), half);

@@ -13,6 +13,13 @@ namespace {
 constexpr std::uint8_t kSamples = 4;
 // Rounds between two tests while others fill the queue.
 constexpr std::uint8_t kTestRounds = 64;
+// Rounds from a loss to the test that it begins. Others lost data, too, and send less just now, which would
+// look as if the queue were ours.
+constexpr std::uint8_t kLossRounds = 3;
+// A lone sender has the whole path. With less than this part of the best rate the queue is not ours.
+constexpr std::uint32_t kRatePart = 2;
+// The best rate is forgotten by this part in each round.
+constexpr std::uint32_t kRateForgets = 512;
 // Where answers show no queue, a lone sender's window grows by this part of the data that arrive.
 constexpr std::uint32_t kQuickGrowth = 16;
 
@@ -37,6 +44,8 @@ void CongestionWindow::test_begin(TimeNs delay, std::uint64_t next) {
   mode_ = Mode::testing;
   settling_ = true;
   doubling_ = false;
+  lost_rounds_ = 0;
+  disturbed_ = false;
   rounds_ = 0;
   delay_before_ = delay;
   before_ = bytes_;
@@ -44,46 +53,75 @@ void CongestionWindow::test_begin(TimeNs delay, std::uint64_t next) {
 }
 
 // If the queue was ours, half of the window makes about half of the queue. If another flow had half of it,
-// three quarters are left. The delay of few frames falls in steps, and less.
+// three quarters are left. The delay of few frames falls in steps, and less. What is lost meanwhile may be
+// lost to others, too, who then make the queue shorter.
 void CongestionWindow::test_end(const Path& path, TimeNs delay) {
   const TimeNs before = delay_before_ - std::min(delay_before_, path.least);
   const TimeNs after = delay - std::min(delay, path.least);
   const unsigned most = before_ <= kFramesFew * path.unit ? kStaysOfFew : kStays;
-  if (after * 100 < before * most) {
+  const bool shorter = after * 100 < before * most && !slow(before_, delay_before_);
+  if (shorter && !disturbed_) {
     mode_ = Mode::alone;
     bytes_ = std::max(bytes_, std::min(before_, path.floor));
-  } else {
-    mode_ = Mode::contended;
-    bytes_ = before_;
+    return;
   }
+  const bool again = shorter && !was_contended_;
+  mode_ = again ? Mode::alone : Mode::contended;
+  if (again) lost_rounds_ = kLossRounds;
+  bytes_ = before_;
 }
 
-void CongestionWindow::answered(const Path& path, TimeNs took, std::uint64_t position, std::uint64_t next) {
-  last_ = took;
-  quickest_ = std::min(quickest_, took);
+// Returns whether so much in an answer's time is little for this path.
+bool CongestionWindow::slow(std::uint32_t bytes, TimeNs took) const {
+  return std::uint64_t{bytes} * kMillisecond / took < rate_ / kRatePart;
+}
+
+void CongestionWindow::rate_measured(const Answer& answer) {
+  if (measured_at_ > 0 && answer.now > measured_at_) {
+    const std::uint64_t rate = (answer.position - measured_) * kMillisecond / (answer.now - measured_at_);
+    rate_ = std::max(rate_ - rate_ / kRateForgets,
+                     static_cast<std::uint32_t>(std::min<std::uint64_t>(rate, ~0U)));
+  }
+  measured_ = answer.position;
+  measured_at_ = answer.now;
+}
+
+void CongestionWindow::answered(const Path& path, const Answer& answer) {
+  quickest_ = std::min(quickest_, answer.took);
   if (samples_ < kSamples) samples_++;
-  if (position <= round_ || samples_ < kSamples || path.least == kNever) return;
+  if (answer.position <= round_ || samples_ < kSamples || path.least == kNever) return;
   const TimeNs delay = std::exchange(quickest_, kNever);
-  round_ = next;
+  round_ = answer.next;
   samples_ = 0;
+  rate_measured(answer);
   if (rounds_ < kTestRounds) rounds_++;
   if (calm_ < kCalm) calm_++;
   switch (mode_) {
     case Mode::alone:
-      if (calm_ < kCalm && delay > delay_long(path.least) &&
-          bytes_ > std::max(path.floor, kFramesLeast * path.unit))
-        test_begin(delay, next);
+      alone_round(path, delay, answer.next);
       break;
     case Mode::contended:
       if (delay <= delay_short(path.least))
         mode_ = Mode::alone;
       else if (rounds_ >= kTestRounds)
-        test_begin(delay, next);
+        test_begin(delay, answer.next);
       break;
     case Mode::testing:
       if (!std::exchange(settling_, false)) test_end(path, delay);
       break;
   }
+}
+
+void CongestionWindow::alone_round(const Path& path, TimeNs delay, std::uint64_t next) {
+  const bool others = calm_ < kCalm && delay > delay_long(path.least);
+  if (others && slow(bytes_, delay)) {
+    mode_ = Mode::contended;
+    lost_rounds_ = rounds_ = 0;
+    return;
+  }
+  const bool waits = lost_rounds_ > 0;
+  if (waits ? --lost_rounds_ == 0 : others && bytes_ > std::max(path.floor, kFramesLeast * path.unit))
+    test_begin(delay, next);
 }
 
 void CongestionWindow::grow(const Path& path, std::uint32_t arrived, bool queueing, bool quick) {
@@ -94,7 +132,7 @@ void CongestionWindow::grow(const Path& path, std::uint32_t arrived, bool queuei
   }
   std::uint64_t more = arrived;
   if (!doubling_) more = (std::uint64_t{arrived} * path.unit + bytes_ - 1) / std::max(bytes_, 1U);
-  if (mode_ == Mode::contended) more = (more * 3 + 3) / 4;
+  if (mode_ == Mode::contended) more = (more * 5 + 7) / 8;
   if (!doubling_ && ((quick && mode_ == Mode::alone) || (mode_ == Mode::contended && calm_ == kCalm)))
     more = std::max<std::uint64_t>(more, arrived / kQuickGrowth);
   if (bytes_ < path.unit) more = std::min<std::uint64_t>(more, bytes_);
@@ -111,12 +149,13 @@ void CongestionWindow::lost(const Path& path, std::uint64_t position, std::uint6
     mode_ = Mode::contended;
     bytes_ = before_;
   }
+  if (before_test) disturbed_ = true;
   std::uint32_t& window = before_test ? before_ : bytes_;
   // Heavy losses have a lower floor. A window below this one stays as it is.
   const std::uint32_t least = std::min(window, path.floor);
   window = std::min(std::max(window - window / (heavy ? 2 : 4), least), std::max(path.most, path.floor));
   // Where the queue was never seen empty, delays alone do not tell that others fill it.
-  if (mode_ == Mode::alone && last_ > 0) test_begin(last_, next);
+  if (mode_ == Mode::alone && lost_rounds_ == 0) lost_rounds_ = kLossRounds;
 }
 
 void CongestionWindow::marked(const Path& path, std::uint64_t position, std::uint64_t next) {

@@ -3,12 +3,14 @@
 //
 //                 answers take long                  the delay stayed
 //   alone -----------------------------> testing ------------------------> contended
-//    ^  ^                                 |  ^                               |   |
-//    |  +---- the delay became shorter ---+  +---- after kTestWindows -------+   |
+//    ^  ^ |                               |  ^                             ^ |   |
+//    |  +-|-- the delay became shorter ---+  +---- after kTestRounds ------|-+   |
+//    |    +--------------- less than half of the best rate ----------------+     |
 //    +--------------------- answers are quick again ----------------------------+
 //
-// A loss while alone begins a test, too. A loss during a test ends it: the window is then contended. Without
-// losses there are no tests: hosts that do not run make answers late, too.
+// A loss while alone begins a test, too, once others have reacted to the same overflow. A loss of what left
+// during a test ends it: the window is then contended. If something from before is lost, the test tells
+// nothing. Without losses there are no tests: hosts that do not run make answers late, too.
 //
 // alone      The queue on the path, if any, is ours. The window grows only while answers are quick.
 // testing    The window is halved for a moment, to see whose the queue is.
@@ -34,6 +36,13 @@ class CongestionWindow {
     std::uint32_t held = 5;
   };
 
+  // The answer to a request. Requests have positions, which are counted in bytes.
+  struct Answer {
+    TimeNs now, took;
+    std::uint64_t position;  // of the request
+    std::uint64_t next;      // of the next request
+  };
+
   explicit CongestionWindow(std::uint32_t bytes = 0) : bytes_(bytes) {}
 
   std::uint32_t bytes() const { return bytes_; }
@@ -42,9 +51,7 @@ class CongestionWindow {
   bool contended() const { return mode_ == Mode::contended || (mode_ == Mode::testing && was_contended_); }
   bool testing() const { return mode_ == Mode::testing; }
 
-  // Takes the time to the answer to a request. Requests have positions, which are counted in bytes. `next` is
-  // that of the next request.
-  void answered(const Path& path, TimeNs took, std::uint64_t position, std::uint64_t next);
+  void answered(const Path& path, const Answer& answer);
   // Grows because `arrived` bytes came while the window was the limit. `queueing`: answers take longer than
   // on an empty path. `quick`: nothing else uses the window, so that it may grow fast.
   void grow(const Path& path, std::uint32_t arrived, bool queueing, bool quick);
@@ -67,22 +74,29 @@ class CongestionWindow {
 
   void test_begin(TimeNs delay, std::uint64_t next);
   void test_end(const Path& path, TimeNs delay);
+  void alone_round(const Path& path, TimeNs delay, std::uint64_t next);
+  void rate_measured(const Answer& answer);
+  bool slow(std::uint32_t bytes, TimeNs took) const;
 
   std::uint32_t bytes_;
-  std::uint32_t before_ = 0;   // the window before the test
-  TimeNs delay_before_ = 0;    // the delay before the test
-  std::uint64_t test_ = 0;     // position at which the test began
-  TimeNs last_ = 0;            // answer
-  TimeNs quickest_ = kNever;   // answer since `round_`
-  std::uint64_t round_ = 0;    // a round ends with the answer to a later request than this
-  std::uint64_t reacted_ = 0;  // losses up to this position are one event
+  std::uint32_t before_ = 0;    // the window before the test
+  TimeNs delay_before_ = 0;     // the delay before the test
+  std::uint64_t test_ = 0;      // position at which the test began
+  TimeNs quickest_ = kNever;    // answer since `round_`
+  std::uint64_t round_ = 0;     // a round ends with the answer to a later request than this
+  std::uint64_t measured_ = 0;  // position at the end of the last round
+  TimeNs measured_at_ = 0;      // when that was
+  std::uint32_t rate_ = 0;      // the best of the last rounds, bytes per millisecond
+  std::uint64_t reacted_ = 0;   // losses up to this position are one event
   Mode mode_ = Mode::alone;
-  bool doubling_ = true;        // until the first sign that the window is large enough
-  bool was_contended_ = false;  // before the test
-  bool settling_ = false;       // answers still show the window before the test
-  std::uint8_t samples_ = 0;    // answers in this round
-  std::uint8_t calm_ = kCalm;   // rounds since the last loss, at most kCalm
-  std::uint8_t rounds_ = 0;     // since the last test
+  bool doubling_ = true;          // until the first sign that the window is large enough
+  bool was_contended_ = false;    // before the test
+  bool disturbed_ = false;        // something was lost during the test
+  bool settling_ = false;         // answers still show the window before the test
+  std::uint8_t samples_ = 0;      // answers in this round
+  std::uint8_t calm_ = kCalm;     // rounds since the last loss, at most kCalm
+  std::uint8_t rounds_ = 0;       // since the last test
+  std::uint8_t lost_rounds_ = 0;  // until the test that a loss begins; 0: none
 };
 
 }  // namespace omx::protocol
