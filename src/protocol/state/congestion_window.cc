@@ -13,9 +13,6 @@ namespace {
 constexpr std::uint8_t kSamples = 4;
 // Rounds between two tests while others fill the queue.
 constexpr std::uint8_t kTestRounds = 64;
-// Rounds from a loss to the test that it begins. Others lost data, too, and send less just now, which would
-// look as if the queue were ours.
-constexpr std::uint8_t kLossRounds = 3;
 // A lone sender has the whole path. With less than this part of the best rate the queue is not ours.
 constexpr std::uint32_t kRatePart = 2;
 // The best rate is forgotten by this part in each round.
@@ -59,7 +56,7 @@ void CongestionWindow::test_end(const Path& path, TimeNs delay) {
   const TimeNs before = delay_before_ - std::min(delay_before_, path.least);
   const TimeNs after = delay - std::min(delay, path.least);
   const unsigned most = before_ <= kFramesFew * path.unit ? kStaysOfFew : kStays;
-  const bool shorter = after * 100 < before * most && !slow(before_, delay_before_);
+  const bool shorter = after * 100 < before * most && !too_slow_for_one(before_, delay_before_);
   if (shorter && !disturbed_) {
     mode_ = Mode::alone;
     bytes_ = std::max(bytes_, std::min(before_, path.floor));
@@ -67,12 +64,12 @@ void CongestionWindow::test_end(const Path& path, TimeNs delay) {
   }
   const bool again = shorter && !was_contended_;
   mode_ = again ? Mode::alone : Mode::contended;
-  if (again) lost_rounds_ = kLossRounds;
+  if (again) test_later();
   bytes_ = before_;
 }
 
-// Returns whether so much in an answer's time is little for this path.
-bool CongestionWindow::slow(std::uint32_t bytes, TimeNs took) const {
+// Returns whether `bytes` in `took` are less than a lone sender would get of this path.
+bool CongestionWindow::too_slow_for_one(std::uint32_t bytes, TimeNs took) const {
   return std::uint64_t{bytes} * kMillisecond / took < rate_ / kRatePart;
 }
 
@@ -114,7 +111,7 @@ void CongestionWindow::answered(const Path& path, const Answer& answer) {
 
 void CongestionWindow::alone_round(const Path& path, TimeNs delay, std::uint64_t next) {
   const bool others = calm_ < kCalm && delay > delay_long(path.least);
-  if (others && slow(bytes_, delay)) {
+  if (others && too_slow_for_one(bytes_, delay)) {
     mode_ = Mode::contended;
     lost_rounds_ = rounds_ = 0;
     return;
@@ -155,7 +152,7 @@ void CongestionWindow::lost(const Path& path, std::uint64_t position, std::uint6
   const std::uint32_t least = std::min(window, path.floor);
   window = std::min(std::max(window - window / (heavy ? 2 : 4), least), std::max(path.most, path.floor));
   // Where the queue was never seen empty, delays alone do not tell that others fill it.
-  if (mode_ == Mode::alone && lost_rounds_ == 0) lost_rounds_ = kLossRounds;
+  if (mode_ == Mode::alone && lost_rounds_ == 0) test_later();
 }
 
 void CongestionWindow::marked(const Path& path, std::uint64_t position, std::uint64_t next) {

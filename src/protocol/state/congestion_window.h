@@ -71,12 +71,16 @@ class CongestionWindow {
   enum class Mode : std::uint8_t { alone, testing, contended };
   // After so many rounds without a loss no queue overflows.
   static constexpr std::uint8_t kCalm = 64;
+  // Rounds from a loss to the test that it begins. Others lost data, too, and send less just now, which would
+  // look as if the queue were ours.
+  static constexpr std::uint8_t kLossRounds = 3;
 
   void test_begin(TimeNs delay, std::uint64_t next);
   void test_end(const Path& path, TimeNs delay);
   void alone_round(const Path& path, TimeNs delay, std::uint64_t next);
   void rate_measured(const Answer& answer);
-  bool slow(std::uint32_t bytes, TimeNs took) const;
+  bool too_slow_for_one(std::uint32_t bytes, TimeNs took) const;
+  void test_later() { lost_rounds_ = kLossRounds; }
 
   std::uint32_t bytes_;
   std::uint32_t before_ = 0;    // the window before the test

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 
-#include <mutex>
-
 #include "base/own_fd.h"
 #include "tests/support/quiet_link.h"
 
