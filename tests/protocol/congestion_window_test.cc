@@ -31,7 +31,7 @@ class CongestionWindowTest : public ::testing::Test {
       const TimeNs took = delay(others + ours);
       now += took * kUnit / window.bytes();
       answered += kUnit;
-      window.answered(kPath, {now, took, answered, asked});
+      window.answered(kPath, {now, took, answered, asked, answered});
       window.grow(kPath, kUnit, took > kEmpty * 3 / 2 + 10'000, quick);
     }
   }
@@ -120,8 +120,35 @@ TEST_F(CongestionWindowTest, contended__begins_where_answers_are_slow_for_a_path
   for (int i = 0; i < 20; i++) round(0);
   ASSERT_FALSE(window.contended());
   ASSERT_LE(window.bytes(), 6 * kUnit);
-  for (int i = 0; i < 3; i++) round(200'000);
+  for (int i = 0; i < 6; i++) round(200'000);
   EXPECT_TRUE(window.contended());
+}
+
+// A host that does not run makes all its answers late, and others in the same window.
+TEST_F(CongestionWindowTest, alone__a_few_slow_answers_are_no_sign_of_others) {
+  losses = false;
+  window.lost(kPath, 1, 2);
+  for (int i = 0; i < 60; i++) {
+    round(i % 6 >= 4 ? 200'000 : 0);
+    ASSERT_FALSE(window.contended()) << i;
+  }
+}
+
+// Requests to several senders are not answered in their order, so positions say little of the rate.
+TEST_F(CongestionWindowTest, alone__answers_in_another_order_are_no_sign_of_others) {
+  CongestionWindow::Path path = kPath;
+  path.floor = 8 * kUnit;
+  window = CongestionWindow(path.floor);
+  for (int i = 0; i < 1000; i++) {
+    if (i % 160 == 40) window.lost(path, asked, asked);
+    now += kUnit * kMillisecond / kBytesPerMs;
+    answered += kUnit;
+    asked = answered + window.bytes();
+    const std::uint64_t early = i % 37 == 5 ? window.bytes() : 0;
+    const TimeNs took = window.bytes() * kMillisecond / kBytesPerMs;
+    window.answered(path, {now, took, answered + early, asked, answered});
+    ASSERT_FALSE(window.contended()) << i;
+  }
 }
 
 TEST_F(CongestionWindowTest, lost__all_losses_of_one_window_count_once) {

@@ -15,8 +15,12 @@ constexpr std::uint8_t kSamples = 4;
 constexpr std::uint8_t kTestRounds = 64;
 // A lone sender has the whole path. With less than this part of the best rate the queue is not ours.
 constexpr std::uint32_t kRatePart = 2;
-// The best rate is forgotten by this part in each round.
-constexpr std::uint32_t kRateForgets = 512;
+// Hosts that do not run make some rounds slow, a queue of others makes all of them slow.
+constexpr std::uint8_t kSlowRounds = 4;
+// The rate is that of so many rounds.
+constexpr std::uint8_t kRateRounds = 8;
+// The best rate is forgotten by this part each time that the rate is measured.
+constexpr std::uint32_t kRateForgets = 64;
 // Where answers show no queue, a lone sender's window grows by this part of the data that arrive.
 constexpr std::uint32_t kQuickGrowth = 16;
 
@@ -73,13 +77,16 @@ bool CongestionWindow::too_slow_for_one(std::uint32_t bytes, TimeNs took) const 
   return std::uint64_t{bytes} * kMillisecond / took < rate_ / kRatePart;
 }
 
+// One round tells little: it is short where one of several senders answers quickly.
 void CongestionWindow::rate_measured(const Answer& answer) {
-  if (measured_at_ > 0 && answer.now > measured_at_) {
-    const std::uint64_t rate = (answer.position - measured_) * kMillisecond / (answer.now - measured_at_);
+  if (++measured_rounds_ < kRateRounds) return;
+  measured_rounds_ = 0;
+  if (measured_at_ > 0 && answer.now > measured_at_ && answer.arrived > measured_) {
+    const std::uint64_t rate = (answer.arrived - measured_) * kMillisecond / (answer.now - measured_at_);
     rate_ = std::max(rate_ - rate_ / kRateForgets,
                      static_cast<std::uint32_t>(std::min<std::uint64_t>(rate, ~0U)));
   }
-  measured_ = answer.position;
+  measured_ = answer.arrived;
   measured_at_ = answer.now;
 }
 
@@ -111,7 +118,11 @@ void CongestionWindow::answered(const Path& path, const Answer& answer) {
 
 void CongestionWindow::alone_round(const Path& path, TimeNs delay, std::uint64_t next) {
   const bool others = calm_ < kCalm && delay > delay_long(path.least);
-  if (others && too_slow_for_one(bytes_, delay)) {
+  const bool slow = others && too_slow_for_one(bytes_, delay);
+  if (!slow) {
+    slow_rounds_ = 0;
+  } else if (++slow_rounds_ == kSlowRounds) {
+    slow_rounds_ = 0;
     mode_ = Mode::contended;
     lost_rounds_ = rounds_ = 0;
     return;

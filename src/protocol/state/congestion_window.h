@@ -41,6 +41,7 @@ class CongestionWindow {
     TimeNs now, took;
     std::uint64_t position;  // of the request
     std::uint64_t next;      // of the next request
+    std::uint64_t arrived;   // all bytes that came by this path so far
   };
 
   explicit CongestionWindow(std::uint32_t bytes = 0) : bytes_(bytes) {}
@@ -88,19 +89,21 @@ class CongestionWindow {
   std::uint64_t test_ = 0;      // position at which the test began
   TimeNs quickest_ = kNever;    // answer since `round_`
   std::uint64_t round_ = 0;     // a round ends with the answer to a later request than this
-  std::uint64_t measured_ = 0;  // position at the end of the last round
+  std::uint64_t measured_ = 0;  // bytes that had arrived when the rate was last measured
   TimeNs measured_at_ = 0;      // when that was
   std::uint32_t rate_ = 0;      // the best of the last rounds, bytes per millisecond
   std::uint64_t reacted_ = 0;   // losses up to this position are one event
   Mode mode_ = Mode::alone;
-  bool doubling_ = true;          // until the first sign that the window is large enough
-  bool was_contended_ = false;    // before the test
-  bool disturbed_ = false;        // something was lost during the test
-  bool settling_ = false;         // answers still show the window before the test
-  std::uint8_t samples_ = 0;      // answers in this round
-  std::uint8_t calm_ = kCalm;     // rounds since the last loss, at most kCalm
-  std::uint8_t rounds_ = 0;       // since the last test
-  std::uint8_t lost_rounds_ = 0;  // until the test that a loss begins; 0: none
+  bool doubling_ = true;              // until the first sign that the window is large enough
+  bool was_contended_ = false;        // before the test
+  bool disturbed_ = false;            // something was lost during the test
+  bool settling_ = false;             // answers still show the window before the test
+  std::uint8_t slow_rounds_ = 0;      // of the last ones, without a pause
+  std::uint8_t samples_ = 0;          // answers in this round
+  std::uint8_t measured_rounds_ = 0;  // since `measured_at_`
+  std::uint8_t calm_ = kCalm;         // rounds since the last loss, at most kCalm
+  std::uint8_t rounds_ = 0;           // since the last test
+  std::uint8_t lost_rounds_ = 0;      // until the test that a loss begins; 0: none
 };
 
 }  // namespace omx::protocol

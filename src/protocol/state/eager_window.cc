@@ -192,7 +192,7 @@ void eager_acked(State& s, Peer& p, const Request& r, bool measures) {
     least_age(*w, s.now);
     w->least = std::min(w->least, took);
     w->last[w->samples++ % w->last.size()] = took;
-    w->window.answered(path_of(p, *w), {s.now, took, r.position, w->sent});
+    w->window.answered(path_of(p, *w), {s.now, took, r.position, w->sent, w->sent - w->in_flight});
   }
   // The window grows only where it is the limit.
   if (before >= w->window.bytes() / 2) w->window.grow(path_of(p, *w), r.charged, queueing(*w), true);

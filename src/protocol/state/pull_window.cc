@@ -184,7 +184,8 @@ void answer_measure(State& s, Pull& pull, const PullBlock& block) {
                window.contended());
   // Data that are asked for ahead wait in front of their board.
   if (!asks_ahead(s, port) && !rails_used(s))
-    window.answered(path_of(s, pull, port), {s.now, took, block.asked, s.pulling.asked});
+    window.answered(path_of(s, pull, port), {s.now, took, block.asked, s.pulling.asked,
+                                             s.pulling.asked - std::min(s.pulling.asked, port.in_flight)});
   p.tx.trip.measured(s.now, std::min(took, std::max(kRttMost, p.tx.trip.patience())));
 }
 

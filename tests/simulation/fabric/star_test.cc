@@ -135,6 +135,21 @@ TEST(fabric_incast, senders_that_go_on__for_a_time) {
   EXPECT_GE(r.ping_p99, r.ping_p50);
 }
 
+// The queue holds seven frames, and more data wait at each of sixteen senders.
+TEST(fabric_incast, senders_that_go_on__fill_the_port_and_lose_next_to_nothing) {
+  for (const std::uint32_t length : {64U << 10, 1U << 20}) {
+    IncastOptions options = incast(16, length, 0);
+    options.fabric.config.mtu = 9000;
+    options.at_once = 8;
+    options.duration = 1000 * kMillisecond;
+    const IncastResult r = incast_run(options);
+    EXPECT_EQ(r.failure, "");
+    EXPECT_GE(r.wire_share, 0.9) << length << " bytes";
+    EXPECT_LE(r.data_frames * 100, r.frames_needed * 101) << length << " bytes";
+    EXPECT_GE(r.least, 0.5) << length << " bytes";
+  }
+}
+
 TEST(fabric_incast, one_sender__fills_the_port) {
   IncastOptions options = incast(1, 8U << 20, 0);
   const IncastResult r = incast_run(options);
