@@ -155,6 +155,18 @@ TEST_F(PullMarksTest, quiet__only_the_answers_that_matter_are_marked) {
   EXPECT_LE(marked, kMessages + 1);
 }
 
+// If a sleeper waited for half of so few frames, nothing would be on its way meanwhile.
+TEST_F(PullMarksTest, quiet__with_a_window_of_few_frames_the_end_of_every_block_is_marked) {
+  Config config;
+  config.mtu = 9000;
+  config.pull_window_bytes = 5 * 9000;
+  open_senders(1, config);
+  count_marks();
+  exchange_all();
+  EXPECT_GT(marked, 2 * kMessages);
+  EXPECT_EQ(marked, (*receiver)->state().count(Counter::send_pull_request));
+}
+
 TEST_F(PullScheduleTest, dead_senders__do_not_keep_the_others_waiting) {
   Config config;
   config.reliability.peer_timeout = 5 * kSecond;

@@ -76,18 +76,21 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   s.count(Counter::send_pull_request)++;
 }
 
+// So small a window leaves its path idle where it waits for half of its answers.
+constexpr std::uint32_t kRingsFrames = 8;
+
 // Returns whether the end of the answer to this request should find us awake. It should when the message is
 // whole then. It also should when half of what may be in flight has come, so that more is asked for or copied
 // meanwhile.
 bool rings(State& s, const Pull& pull, std::uint32_t frames) {
   if (!s.config.pull_quiet) return true;
   PullSchedule& schedule = s.pulling;
-  const std::uint32_t left = pull.frames - pull.next_frame;
-  if (left > 0 && pull.next_frame != pull.rings_at) {
+  const std::uint32_t left = pull.frames - pull.next_frame, allowed = pull_allowed(s);
+  if (left > 0 && pull.next_frame != pull.rings_at && allowed > kRingsFrames * pull.unit) {
     // The rest is asked for at once.
     if (schedule.sleeping && left <= (pull.blocks_max - pull.block_count) * frames) return false;
     const std::uint64_t most = std::uint64_t{pull.blocks_max} * frames * pull.unit;
-    if (schedule.asked - schedule.rung < std::min<std::uint64_t>(most, pull_allowed(s)) / 2) return false;
+    if (schedule.asked - schedule.rung < std::min<std::uint64_t>(most, allowed) / 2) return false;
   }
   schedule.rung = schedule.asked;
   return true;
