@@ -214,7 +214,7 @@ def make_parser():
     parser.add_argument("--prediction-build", metavar="DIR", help="folder of that build (default: build/prediction; made when it is missing), which only the part copies needs")
     parser.add_argument("--parts", metavar="NAME,..", type=lambda text: text.split(","), help="measure these only, see below; needs --output, or --add with figures of the others")
     parser.add_argument("--add", metavar="FILE", help="add the rounds to those in FILE, which is made if it is missing, and write the document from all of them; all must be of one engine")
-    parser.add_argument("--json", metavar="FILE", help="write the figures of all rounds there as well")
+    bench_run.add_json(parser)
     parser.add_argument("--again", metavar="FILE", help="measure nothing, but write the document from a file that --json or --add wrote")
     bench_build.add_options(parser)
     parser.add_argument("--spoil", metavar="OPERATION", help="change a byte that this operation transfers: the check must find it, and this command must fail")
@@ -250,7 +250,7 @@ def main(arguments):
     before = measured_before(options.add, "--add") if options.add and os.path.exists(options.add) else None
     options.turn = 1 + max(row[0] for row in before[1]) if before else 0
     output_writable(options.output or OUTPUT)
-    bench_run.writable(options.output or OUTPUT, options.json, options.add)
+    bench_run.writable(options.output or OUTPUT, options.add)
     if known:
         return write(gnuplot, options.output or OUTPUT, *known)
     cores = bench_run.two_cores()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Functions that the benchmarks share: they find two cores and a quiet machine, run a lab, and run a server with its client."""
+import argparse
 import contextlib
 import ctypes
 import importlib.machinery
@@ -192,6 +193,18 @@ def write_fault(folders, *files):
     return None
 
 
+def add_json(parser, what="the figures of all rounds", how=""):
+    """Adds --json to the options of a bench. A file that cannot be written is refused before anything is measured."""
+    parser.add_argument("--json", type=result_file, metavar="FILE", help=f"write {what} there as well{how}")
+
+
+def result_file(path):
+    """A type for argparse: a file that can be written."""
+    if fault := write_fault([], path):
+        raise argparse.ArgumentTypeError(fault)
+    return path
+
+
 def write_json(path, document):
     """Writes the document for --json; does nothing without it."""
     if not path:
@@ -199,6 +212,14 @@ def write_json(path, document):
     with open(path, "w", encoding="utf-8") as out:
         json.dump(document, out, indent=1)
         out.write("\n")
+
+
+def write_json_lines(path, rows):
+    """Writes a line for each row; does nothing without --json."""
+    if not path:
+        return
+    with open(path, "w", encoding="utf-8") as out:
+        out.writelines(json.dumps(row) + "\n" for row in rows)
 
 
 def verdict(check, holds, doubt):

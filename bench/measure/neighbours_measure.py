@@ -24,12 +24,32 @@ WARM_S = 1.0
 OTHER_ENDPOINT = "5"  # of a stream beside a ping-pong
 FLOW = [sys.executable, "-B", os.path.join(os.path.dirname(os.path.realpath(__file__)), "tcp_flow.py")]
 PATIENCE_S = 60
+END = "END"
+SHELL = f'while read -r command; do $command; echo {END}; done'
 LOOKS = 5  # at the round trips of TCP flows, in each measurement
 
 
 class Neighbours:
     def __init__(self, plan):
         self.plan, self.omx, self.tcp = plan, plan["programs"]["omx"], plan["programs"]["tcp"]
+        self.shells = {}
+
+    @contextlib.contextmanager
+    def looking(self, hosts):
+        """Keeps a shell on each host until the block ends. A program that starts while others are measured takes their processor."""
+        with contextlib.ExitStack() as stack:
+            self.shells = {host: stack.enter_context(running(in_host(host, ["sh", "-c", SHELL]), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)) for host in hosts}
+            yield
+
+    def asked(self, hosts, command):
+        """Returns what the command prints on each host."""
+        for host in hosts:
+            self.shells[host].stdin.write(f"{command}\n")
+            self.shells[host].stdin.flush()
+        return [said_until(self.shells[host].stdout, f"{END}\n") for host in hosts]
+
+    def bytes_of(self, hosts, direction):
+        return [*map(int, self.asked(hosts, f"cat /sys/class/net/eth0/statistics/{direction}_bytes"))]
 
     def perf(self, link, host, *arguments, **settings):
         return in_host(host, [self.omx, "perf", "--timeout", str(PATIENCE_S), *arguments], {**ASLEEP, **LINKS[link], **settings})
@@ -56,7 +76,7 @@ class Neighbours:
             client = self.perf(link, host, "h1", "--peer-endpoint", endpoint, "--wait", "--json", "-t", "stream", "-s", str(size),
                                "--window", str(max(IN_FLIGHT // size, 1)), *lasting(seconds), OMX_REPORT="json")
             with running(client, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-                yield lambda: process.communicate(timeout=PATIENCE_S)
+                yield lambda: results_of(process, f"a stream of {size} B by {link}")
 
     # --- parts ---
 
@@ -79,12 +99,12 @@ class Neighbours:
         """Returns what each host puts on the wire within the same seconds in Mb/s, and the round trips of the last host's TCP flows in us."""
         time.sleep(WARM_S)
         trips = []
-        before, began = [*map(sent_bytes, hosts)], time.monotonic()
+        before, began = self.bytes_of(hosts, "tx"), time.monotonic()
         for _ in range(looks):
             time.sleep(self.plan["seconds"] / looks)
-            trips += tcp_round_trips(hosts[-1])
+            trips += tcp_round_trips(*self.asked(hosts[-1:], "ss -tin state established"))
         time.sleep(max(began + self.plan["seconds"] - time.monotonic(), 0))
-        after, took = [*map(sent_bytes, hosts)], time.monotonic() - began
+        after, took = self.bytes_of(hosts, "tx"), time.monotonic() - began
         return [(then - now) * 8 / took / 1e6 for now, then in zip(before, after)], trips
 
     def shared(self):
@@ -135,10 +155,11 @@ class Neighbours:
     def counting(self, senders):
         """Yields a dictionary that has, after the block, the bytes that all senders sent within it and those that the receiver got."""
         counted = {}
-        sent, received = sum(map(sent_bytes, senders)), bytes_of(RECEIVER, "rx")
+        before = self.bytes_of(senders, "tx"), self.bytes_of([RECEIVER], "rx")
         yield counted
         time.sleep(WARM_S)  # what is in the port's queue arrives
-        counted |= {"sent": sum(map(sent_bytes, senders)) - sent, "received": bytes_of(RECEIVER, "rx") - received}
+        after = self.bytes_of(senders, "tx"), self.bytes_of([RECEIVER], "rx")
+        counted |= {name: sum(then) - sum(now) for name, now, then in zip(("sent", "received"), before, after)}
 
     def omx_incast(self, link, size, senders):
         with contextlib.ExitStack() as stack:
@@ -149,10 +170,25 @@ class Neighbours:
                                *lasting(self.plan["seconds"] + 2 * WARM_S))
             with running(client, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
                 rates = self.rates(senders)[0]
-                out, said = process.communicate(timeout=PATIENCE_S)
-        if process.returncode:
-            raise MeasurementFailed(f"the incast of {len(senders)} senders failed: {said.strip()[-300:]}")
+                out, _ = results_of(process, f"the incast of {len(senders)} senders")
         return {"rates": rates, **counted, "goodput": perf_rows(out)[size]["gbit_per_s"]}
+
+
+def results_of(process, what):
+    """Waits for the end of a client. Returns what it printed to stdout and to stderr."""
+    out, said = process.communicate(timeout=PATIENCE_S)
+    if process.returncode:
+        raise MeasurementFailed(f"{what} failed: {said.strip()[-300:]}")
+    return out, said
+
+
+def said_until(stream, end):
+    lines = []
+    while (line := stream.readline()) != end:
+        if not line:
+            raise MeasurementFailed("a host of the lab ended during the measurement")
+        lines.append(line)
+    return "".join(lines)
 
 
 def lasting(seconds):
@@ -168,17 +204,8 @@ def repeats(said):
     return {}
 
 
-def bytes_of(host, direction):
-    return int(run_client(in_host(host, ["cat", f"/sys/class/net/eth0/statistics/{direction}_bytes"])))
-
-
-def sent_bytes(host):
-    return bytes_of(host, "tx")
-
-
-def tcp_round_trips(host):
-    """Returns the smoothed round trip of each TCP flow of a host, in us."""
-    said = run_client(in_host(host, ["ss", "-tin", "state", "established"]))
+def tcp_round_trips(said):
+    """Returns the smoothed round trip of each TCP flow that `ss` told of, in us."""
     return [float(found) * 1000 for found in re.findall(r"\brtt:([0-9.]+)/", said)]
 
 
@@ -187,7 +214,8 @@ def running(command, **options):
     """Runs a command in the background until the block ends."""
     options.setdefault("stdout", subprocess.DEVNULL)
     options.setdefault("stderr", subprocess.DEVNULL)
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, **options) as process:
+    options.setdefault("stdin", subprocess.DEVNULL)
+    with subprocess.Popen(command, **options) as process:
         try:
             yield process
         finally:
@@ -195,8 +223,10 @@ def running(command, **options):
 
 
 def main(plan):
+    bench = Neighbours(plan)
     try:
-        rows = getattr(Neighbours(plan), plan["part"])()
+        with bench.looking([f"h{i + 1}" for i in range(plan["senders"] + 1)]):
+            rows = getattr(bench, plan["part"])()
     except subprocess.TimeoutExpired:
         raise MeasurementFailed(f"no result within {PATIENCE_S} s ({plan['part']})") from None
     print(json.dumps(rows))

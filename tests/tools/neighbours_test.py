@@ -76,6 +76,17 @@ class Neighbours(unittest.TestCase):
         self.assertEqual(self.flows(sends, "exit 1"), (1, "bench: a TCP flow with --control cubic sent nothing\n"))
         self.assertEqual(self.flows("echo sending; exit 1", sends), (1, "bench: a TCP flow ended before its measurement did\n"))
 
+    def test_stream_that_fails_gives_no_figures(self):
+        commands = iter(["echo waiting; exec sleep 60", "echo no route to h1 >&2; exit 1"])
+        bench = neighbours_measure.Neighbours({"programs": {"omx": "omx", "tcp": ""}})
+
+        def stream():
+            with bench.omx_stream("raw", "h2", 8192, 1) as ended:
+                ended()
+
+        with mock.patch.object(neighbours_measure, "in_host", lambda host, command, settings=None: ["sh", "-c", next(commands)]):
+            self.assertEqual(said(stream), (1, "bench: a stream of 8192 B by raw failed: no route to h1\n"))
+
     def test_tcp_flow_says_what_the_kernel_refuses(self):
         with socket.create_server(("127.0.0.1", 0)) as server:
             done = subprocess.run([*FLOW, "send", "127.0.0.1", str(server.getsockname()[1]), "nosuch"], capture_output=True, text=True, check=False)
