@@ -71,6 +71,8 @@ class EndpointDriving {
   void release(TimeNs now);
   // Returns when progress() must be called; kNever when nothing is scheduled.
   TimeNs next_deadline() const;
+  // Returns the same for a caller that sleeps until then. It is later where nothing would be due sooner.
+  TimeNs sleep_deadline(TimeNs now);
   // Sends the acknowledgements that are owed. Before closing, call it, then drive the engine until drained()
   // or a limit of time.
   void flush_acks(TimeNs now);

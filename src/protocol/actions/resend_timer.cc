@@ -20,6 +20,16 @@ bool ends_early(const State& s, const Peer& p) {
   return s.timers.deadline(p.resend_timer) <= s.now + s.config.reliability.resend_delay_least;
 }
 
+// Returns whether the timer covers nothing but at most one message, which was sent once.
+bool covers_one_message(const State& s, Peer& p) {
+  const Request* const r = p.tx.unacked.front();
+  if (r && (r != p.tx.unacked.back() || r->resends > 0 || r->tx.lost || r->spreading())) return false;
+  if (!p.connected() || !p.agreed.extended || p.rails || p.rx.partial || p.tx.sacks || p.tx.backoff > 0)
+    return false;
+  if (p.tx.region_blocked || watched(s, p)) return false;
+  return p.tx.connects.empty() && p.tx.queued.empty() && p.tx.await_notify.empty();
+}
+
 }  // namespace
 
 void retransmit_arm(State& s, Peer& p) {
@@ -35,6 +45,16 @@ void retransmit_arm(State& s, Peer& p) {
   if (p.liveness.probe_size) next = std::min(next, p.liveness.probe_due);
   if (p.rails) next = std::min(next, rails_due(s, p));
   s.timers.arm_by(p.resend_timer, next);
+}
+
+bool retransmit_settle(State& s, Peer& p) {
+  if (!covers_one_message(s, p)) return false;
+  const Request* const r = p.tx.unacked.front();
+  TimeNs due = r ? std::min(resend_due(s, p, *r), time_add(request_silent_since(p, *r), r->timeout)) : kNever;
+  if (p.liveness.probe_size) due = std::min(due, p.liveness.probe_due);
+  if (due <= s.timers.deadline(p.resend_timer)) return false;
+  s.timers.move(p.resend_timer, due);
+  return true;
 }
 
 void retransmit_arm_lone(State& s, Peer& p) {

@@ -128,6 +128,12 @@ TimeNs EndpointDriving::next_deadline() const {
   return time_outside(*state_, state_->ack_now.empty() ? state_->timers.next() : state_->now);
 }
 
+TimeNs EndpointDriving::sleep_deadline(TimeNs now) {
+  time_enter(*state_, now);
+  timers_settle(*state_);
+  return next_deadline();
+}
+
 void EndpointDriving::flush_acks(TimeNs now) {
   time_enter(*state_, now);
   coalesce_release(*state_);

@@ -46,6 +46,12 @@ class TimerHeap {
     if (deadline(timer) > when) arm(timer, when);
   }
 
+  // Arms the timer for `when`, even if it is armed for an earlier time.
+  void move(Timer& timer, TimeNs when) {
+    cancel(timer);
+    arm_by(timer, when);
+  }
+
   void cancel(Timer& timer) {
     if (!timer.armed()) return;
     const std::uint32_t hole = timer.position;
@@ -59,6 +65,9 @@ class TimerHeap {
     }
     next_update();
   }
+
+  // Returns the earliest timer; nullptr: none is armed.
+  Timer* first() const { return heap_.size() > 1 ? heap_[1].timer : nullptr; }
 
   // Disarms and returns the earliest timer if it is due; returns nullptr otherwise.
   Timer* pop_due(TimeNs now) {

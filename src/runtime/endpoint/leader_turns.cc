@@ -17,7 +17,7 @@ SleepRequest LeaderTurns::sleep_request(TimeNs deadline) {
   request.stopped = parts_.progression.stopped();
   request.unread = parts_.bulk.late();
   if (request.stopped) return request;
-  request.until = std::min({deadline, core.engine->next_deadline(), parts_.intra_node.deadline()});
+  request.until = std::min({deadline, core.engine->sleep_deadline(core.now), parts_.intra_node.deadline()});
   if (parts_.publication.view_old()) request.until = std::min(request.until, parts_.upkeep.next());
   request.announced = parts_.sleeping.hears_solicited() && core.engine->bulk_awaited(core.now);
   return request;

@@ -71,8 +71,9 @@ TimeNs SimHost::true_time(TimeNs clock) const {
 
 void SimHost::deadline_check() {
   if (!engine_ || paused_) return;
-  const TimeNs at = std::max(true_time(engine_->next_deadline()), world_.now());
-  if (at >= wake_at_ || engine_->next_deadline() == protocol::kNever) return;
+  const TimeNs due = engine_->sleep_deadline(clock());
+  const TimeNs at = std::max(true_time(due), world_.now());
+  if (at >= wake_at_ || due == protocol::kNever) return;
   wake_at_ = at;
   world_.schedule(at, *this, 0);
 }
