@@ -36,6 +36,8 @@ class BulkReading final : public link::BulkHandler {
   // Returns whether the next turn polls both paths, even if no large message is on its way.
   bool late() const { return late_; }
   void late_is(bool late) { late_ = late; }
+  // Says that neither path held a frame just now.
+  void nothing_came() { polled_ = core_.now; }
 
   wire::FrameSender bulk_sender(const wire::BulkAddress& from) override {
     return core_.engine->bulk_sender(from);

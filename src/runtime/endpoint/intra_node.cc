@@ -20,6 +20,8 @@ constexpr int kMxNoResources = 15;
 // How long a process that connects may wait until it is noticed. Checking costs a system call, and delays a
 // message that arrives meanwhile by that time.
 constexpr TimeNs kTickPeriod = 500'000;
+// A thread that sleeps sees by itself who connects. Peers that are gone end at a tick.
+constexpr TimeNs kTickPeriodAsleep = 10 * protocol::kMillisecond;
 // A full ring of another process does not report when it has room again. Its reader may be stopped for long.
 constexpr TimeNs kBacklogPause = 50'000, kBacklogPauseMost = 1'000'000;
 // Nothing reports when descriptors are available again, either.
@@ -76,12 +78,17 @@ std::size_t IntraNode::turn(std::size_t budget) {
   backlog_pause_ =
       hub.backlog() && hub.stuck() ? std::min(2 * backlog_pause_, kBacklogPauseMost) : kBacklogPause;
   if (core_.now >= next_tick_) {
+    last_tick_ = core_.now;
     next_tick_ = core_.now + kTickPeriod;
     hub.tick(*this);
     if (!shortages_.empty() || !hub.unreached().empty()) [[unlikely]]
       shortages_check();
   }
   return frames;
+}
+
+void IntraNode::quiet() {
+  if (core_.now < last_tick_ + kTickPeriodAsleep) next_tick_ = core_.now + kTickPeriod;
 }
 
 TimeNs IntraNode::deadline() const {

@@ -24,6 +24,8 @@ class IntraNode final : public local::Arrivals {
   TimeNs deadline() const;
   // Says that a peer asked to be let in. The next turn handles it.
   void hurry() { next_tick_ = 0; }
+  // Says that the hub's descriptors reported nothing just now. The next turns need not ask them.
+  void quiet();
 
   void on_local_frame(wire::Frame frame) override { intake_.on_frame(frame); }
   void on_local_gone(const local::Place& peer) override;
@@ -51,7 +53,7 @@ class IntraNode final : public local::Arrivals {
   FrameIntake& intake_;
   std::vector<ClaimPlace> places_;
   std::vector<Shortage> shortages_;
-  TimeNs next_tick_ = 0;  // next call of the hub's tick()
+  TimeNs next_tick_ = 0, last_tick_ = 0;  // calls of the hub's tick()
   TimeNs backlog_pause_ = 0;
 };
 

@@ -44,7 +44,9 @@ bool LeaderTurns::sleep(TimeNs deadline) {
   count_wakeup();
   if (end.dismissed) return true;
   if (end.hub) parts_.intra_node.hurry();
+  if (end.hub_quiet) parts_.intra_node.quiet();
   if (end.bulk) parts_.bulk.late_is(true);
+  if (end.bulk_quiet) parts_.bulk.nothing_came();
   if (end.rails_failed) parts_.interfaces.check_rails();
   if (end.link_failed) parts_.upkeep.link_check();
   count(end.by);

@@ -169,9 +169,12 @@ SleepEnd Sleeping::sleep(ParkSlot& slot, const SleepPlan& plan) {
   if (hub_ && !plan.stopped) {
     hub_->wake_up();
     end.hub = waits.fds[Waits::local].revents != 0;
+    end.hub_quiet = result >= 0 && !end.hub;
   }
   const int own = result > 0 ? own_events(waits, end) : 0;
   const int rails = result > 0 && waits.count > Waits::own ? rails_events(waits, plan.event_mask, end) : 0;
+  end.bulk_quiet = result >= 0 && plan.polls_link && plan.event_mask == Moderation::EventMask::frames &&
+                   rails_.empty() && !end.bulk;
   woken_by_ = Moderation::WokenBy::other;
   if ((own | rails) & kFailure) {
     // The interface went down or away. The link's descriptor is left alone for a while.

@@ -48,7 +48,9 @@ struct SleepEnd {
   bool interrupted = false;   // by a signal
   bool dismissed = false;     // another thread leads now and handles all of this
   bool hub = false;           // the intra-node hub asks for a turn
+  bool hub_quiet = false;     // it does not
   bool bulk = false;          // frames wait in a bulk path
+  bool bulk_quiet = false;    // none do
   bool link_failed = false;   // the link's descriptor reported an error
   bool rails_failed = false;  // the descriptor of another board reported an error
 };

@@ -104,6 +104,20 @@ TEST_F(sleeping, bulk_data_wait_in_a_stream_until_they_are_announced) {
   EXPECT_TRUE(after.bulk);
 }
 
+// Descriptors that the sleep has asked need not be asked again by system calls.
+TEST_F(sleeping, tells_that_no_bulk_data_came) {
+  link_.frames.come();
+  EXPECT_TRUE(sleeps(false).bulk_quiet);
+  link_.bulk.come();
+  EXPECT_FALSE(sleeps(false).bulk_quiet);
+}
+
+TEST_F(sleeping, tells_nothing_of_bulk_data_it_did_not_listen_for) {
+  ASSERT_NO_FATAL_FAILURE(stream_begins());
+  link_.frames.come();
+  EXPECT_FALSE(sleeps(false).bulk_quiet);
+}
+
 TEST_F(sleeping, each_frame_of_the_link_wakes_in_a_stream) {
   ASSERT_NO_FATAL_FAILURE(stream_begins());
   link_.frames.come();
