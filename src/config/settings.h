@@ -36,6 +36,7 @@ struct IntraNodeSettings {
 // How threads wait, and what goes on while none does.
 struct WaitSettings {
   std::uint32_t spin_us = 100;                      // OMX_SPIN_US: busy wait before sleeping
+  std::uint32_t slice_us = 0;                       // OMX_SLICE_US: of threads that sleep; 0: as it is
   bool spin_forever = false;                        // OMX_WAITSPIN: never sleep
   bool interruptible = false;                       // OMX_WAITINTR: a signal ends a wait
   Strategies moderation;                            // OMX_MODERATION: which frames wake a sleeping thread

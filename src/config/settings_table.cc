@@ -398,6 +398,9 @@ constexpr Tunable kTunables[] = {
     // Waiting.
     row<Number<&WaitSettings::spin_us, 0, 10'000'000>>(
         "OMX_SPIN_US", "", "microseconds that a thread polls at most before it sleeps"),
+    row<Number<&WaitSettings::slice_us, 0, 100'000>>(
+        "OMX_SLICE_US", "",
+        "microseconds of the time slice that a thread asks for when it first sleeps, at least 100; 0 = none"),
     row<Boolean<&WaitSettings::spin_forever>>("OMX_WAITSPIN", "", "1 = threads never sleep"),
     row<Boolean<&WaitSettings::interruptible>>("OMX_WAITINTR", "",
                                                "1 = a signal ends a wait as if it had timed out"),

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/time_slice.h"
+
 namespace omx::runtime {
 
 static_assert(WaitTurns<LeaderTurns>);
@@ -23,6 +25,15 @@ SleepRequest LeaderTurns::sleep_request(TimeNs deadline) {
   return request;
 }
 
+// A thread that sleeps wants the processor soon when it is woken, and seldom for long.
+void LeaderTurns::slice_shorten() const {
+  thread_local std::uint32_t asked = 0;
+  const std::uint32_t slice = parts_.core.settings.waiting.slice_us;
+  if (slice == asked) return;
+  asked = slice;
+  if (slice > 0) time_slice_shorten(TimeNs{slice} * 1000);
+}
+
 // Sleeps as the leader, with the lock released. Returns false when a signal ended the sleep.
 bool LeaderTurns::sleep(TimeNs deadline) {
   EndpointCore& core = parts_.core;
@@ -39,6 +50,7 @@ bool LeaderTurns::sleep(TimeNs deadline) {
     core.give_way();
     return true;
   }
+  slice_shorten();
   parts_.publication.counters();  // no thread may publish for long
   const SleepEnd end = parts_.sleeping.sleep(parts_.waiters.slot(), *plan);
   count_wakeup();
