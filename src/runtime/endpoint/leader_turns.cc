@@ -19,10 +19,18 @@ SleepRequest LeaderTurns::sleep_request(TimeNs deadline) {
   request.stopped = parts_.progression.stopped();
   request.unread = parts_.bulk.late();
   if (request.stopped) return request;
-  request.until = std::min({deadline, core.engine->sleep_deadline(core.now), parts_.intra_node.deadline()});
+  request.until = std::min({deadline, engine_deadline(), parts_.intra_node.deadline()});
   if (parts_.publication.view_old()) request.until = std::min(request.until, parts_.upkeep.next());
   request.announced = parts_.sleeping.hears_solicited() && core.engine->bulk_awaited(core.now);
   return request;
+}
+
+// Returns when the engine needs a turn. While other threads may send, a timer that is armed too early is
+// cheaper than none: each message would arm it again, and wake this thread to see it (waking.cc).
+TimeNs LeaderTurns::engine_deadline() const {
+  protocol::Endpoint& engine = *parts_.core.engine;
+  const bool alone = parts_.waiters.application_leads() && parts_.waiters.count() == 1;
+  return alone ? engine.sleep_deadline(parts_.core.now) : engine.next_deadline();
 }
 
 // A thread that sleeps wants the processor soon when it is woken, and seldom for long.

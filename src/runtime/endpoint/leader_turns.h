@@ -57,6 +57,7 @@ class LeaderTurns final {
   void count_wakeup() { parts_.core.segment->counters().wakeups++; }
 
  private:
+  TimeNs engine_deadline() const;
   void slice_shorten() const;
   SleepRequest sleep_request(TimeNs deadline);
   void count(SleepEnd::WokenBy by);
