@@ -261,6 +261,31 @@ TEST_F(EagerWindowTest, deferred__counts_a_message_once_however_long_it_waits) {
   EXPECT_EQ(sent(Counter::eager_deferred), 4U);
 }
 
+// The bulk path may fail while a message waits for room, and then the message is too long to leave unasked.
+TEST_F(EagerWindowTest, deferred__leaves_from_its_copy_even_as_a_large_message) {
+  constexpr std::size_t kByBulk = 40'000;
+  Config one = with_bulk(1), other = with_bulk(2);
+  for (Config* config : {&one, &other}) {
+    config->eager_frames = 4;
+    config->reliability.defers_from = kDeferredLeast;
+  }
+  open(one, other);
+  exchange(*a, to_b, *b, 50'000);
+  ASSERT_TRUE(to_b->bulk.out);
+  network.run_for(10 * kMillisecond);
+  to_b->bulk.alone = false;
+  for (std::uint64_t i = 0; i < 4; i++) (void)send(*a, to_b, message(8), i);
+  Bytes& out = message(kByBulk, 7);
+  Request* s = send(*a, to_b, out, 9);
+  to_b->bulk.out = false;
+  EXPECT_EQ(wait(*a, s, kSecond).status, Status::success) << "its data were copied";
+  std::fill(out.begin(), out.end(), std::byte{0});
+  EXPECT_EQ(sent(Counter::eager_deferred), 0U) << "it was too long";
+  Bytes& in = room(kByBulk);
+  EXPECT_EQ(wait(*b, receive(*b, in, 9)).status, Status::success);
+  EXPECT_EQ(in, pattern(7, kByBulk));
+}
+
 // Others may keep a queue on the path full, so what leaves before anything has arrived is little.
 TEST_F(EagerWindowTest, first_trial__bounds_the_first_burst) {
   open_jumbo();

@@ -105,6 +105,8 @@ bool may_wait(State& s, Request& r) {
   std::byte* const memory = room_for_copy(s, r.msg_length);
   if (!memory) return false;
   send_copy_fill(r, memory);
+  // By the time that this message leaves it may be a large one, whose receiver reads the segments.
+  send_from_buffer(s, r);
   return true;
 }
 

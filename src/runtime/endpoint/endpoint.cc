@@ -141,6 +141,12 @@ void Endpoint::end_background() {
   impl_->progress.stop();
 }
 
+void Endpoint::end_background_at_exit(TimeNs patience) {
+  if (impl_->foreign() || in_handler()) return;
+  const NoCancel no_cancel;
+  impl_->progress.stop_at_exit(patience);
+}
+
 bool Endpoint::in_handler() const {
   return impl_->progression.in_own_handler();
 }

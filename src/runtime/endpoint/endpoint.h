@@ -65,6 +65,8 @@ class Endpoint {
   // Ends the progress thread, if there is one, because the endpoint is about to be closed. A handler that
   // the thread ran has returned then.
   void end_background();
+  // Does so when the process exits with the endpoint open, but waits no longer than `patience`.
+  void end_background_at_exit(protocol::TimeNs patience);
   bool in_handler() const;  // this thread calls from the endpoint's unexpected handler
 
   // --- completion ------------------------------------------------------------------------------------------

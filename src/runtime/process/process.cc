@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/text_file.h"
 #include "config/settings_environment.h"
+#include "runtime/process/at_exit.h"
 #include "runtime/report/endpoint_figures.h"
 
 namespace omx::runtime {
@@ -79,7 +80,10 @@ Result<void> Process::peers_setup() {
 
 Result<Endpoint*> Process::open(const OpenOptions& options) {
   auto opened = opening_.open(options);
-  if (opened) report_.begin();
+  if (opened) {
+    report_.begin();
+    std::call_once(exit_watched_, [this] { exit_watch(endpoints_); });
+  }
   return opened;
 }
 
@@ -91,6 +95,7 @@ bool Process::close(Endpoint* endpoint) {
 Process::~Process() {
   // A forked child leaves everything to its parent: destroying its copies could disturb the shared sockets.
   if (mark_.forked()) return;
+  exit_forget(endpoints_);
   RunningDeadline deadline(clock_now(), settings_.close_linger_ms);
   endpoints_.close_all(deadline);
   report_.end();

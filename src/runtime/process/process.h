@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -96,6 +97,7 @@ class Process {
   ForkMark mark_;
   JobReport report_;
   OpenEndpoints endpoints_;
+  std::once_flag exit_watched_;
   LogPrefix prefix_;
   EndpointOpening opening_;
   HostNames names_;

@@ -37,6 +37,17 @@ bool ProgressDriver::start(local::Hub* hub) {
 }
 
 void ProgressDriver::stop() {
+  stop_begin();
+  thread_.join();
+}
+
+void ProgressDriver::stop_at_exit(TimeNs patience) {
+  if (time_.lock.owned()) return;  // exit() was called in the midst of a turn, by a signal handler
+  stop_begin();
+  thread_.returns_within(patience);
+}
+
+void ProgressDriver::stop_begin() {
   stops_ = true;
   time_.lock.lock();
   runs_ = false;
@@ -44,7 +55,6 @@ void ProgressDriver::stop() {
   if (waiters_.progress_thread_leads()) dismiss();
   waiters_.progress_thread().parker.unpark();
   time_.lock.unlock();
-  thread_.join();
 }
 
 void ProgressDriver::run() {

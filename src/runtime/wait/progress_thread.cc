@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <ctime>
+
 #include "base/affinity.h"
+#include "base/clock.h"
 #include "base/cpu_list.h"
 #include "base/log.h"
 #include "base/no_signals.h"
@@ -53,6 +56,7 @@ void* ProgressThread::run(void* self) {
   ::pthread_setname_np(::pthread_self(), "omx-progress");
   place(thread->cpus_);
   thread->body_();
+  thread->returned_ = true;
   return nullptr;
 }
 
@@ -60,8 +64,17 @@ bool ProgressThread::start(std::function<void()> body, const std::string& cpus) 
   body_ = std::move(body);
   cpus_ = cpus;
   const NoSignals no_signals;
+  returned_ = false;
   running_ = ::pthread_create(&thread_, nullptr, run, this) == 0;
+  if (!running_) returned_ = true;
   return running_;
+}
+
+bool ProgressThread::returns_within(TimeNs patience) const {
+  constexpr timespec kLook{0, 100'000};
+  const TimeNs end = clock_now() + patience;
+  while (!returned_ && clock_now() < end) ::nanosleep(&kLook, nullptr);
+  return returned_;
 }
 
 void ProgressThread::join() {

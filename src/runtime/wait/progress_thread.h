@@ -4,9 +4,12 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <string>
+
+#include "base/time.h"
 
 namespace omx::runtime {
 
@@ -21,6 +24,8 @@ class ProgressThread {
   bool start(std::function<void()> body, const std::string& cpus);
   // Returns when the body, which was told to end, has returned. Any thread may call it, more than once.
   void join();
+  // Waits for that no longer than `patience`. Returns whether it has returned.
+  bool returns_within(TimeNs patience) const;
 
  private:
   static void* run(void* self);
@@ -30,6 +35,7 @@ class ProgressThread {
   std::mutex join_mutex_;
   pthread_t thread_{};
   bool running_ = false;
+  std::atomic<bool> returned_{true};  // the body has, or never began
 };
 
 }  // namespace omx::runtime
