@@ -30,9 +30,11 @@ std::string delivery_check(Operation& m, const Operation& r, const protocol::Com
     return fmt::format("message {} of {} bytes into {}: status {}, {} of {} bytes", m.id, m.data.size(),
                        r.data.size(), static_cast<int>(c.status), c.xfer_length, c.msg_length);
   }
-  const auto end = m.data.begin() + static_cast<std::ptrdiff_t>(fits);
-  if (const auto wrong = std::mismatch(m.data.begin(), end, r.data.begin()).first; wrong != end)
-    return fmt::format("message {} arrived damaged at byte {}", m.id, wrong - m.data.begin());
+  std::vector<std::byte> sent(m.data.size());
+  random_fill(sent, m.id);
+  const auto end = sent.begin() + static_cast<std::ptrdiff_t>(fits);
+  if (const auto wrong = std::mismatch(sent.begin(), end, r.data.begin()).first; wrong != end)
+    return fmt::format("message {} arrived damaged at byte {}", m.id, wrong - sent.begin());
   const auto untouched = [](std::byte b) { return b == std::byte{0xEE}; };
   if (!std::all_of(r.data.begin() + static_cast<std::ptrdiff_t>(fits), r.data.end(), untouched))
     return fmt::format("message {} was written beyond its length", m.id);

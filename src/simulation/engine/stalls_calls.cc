@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 namespace omx::simulation {
@@ -70,6 +71,8 @@ void StallsCalls::send(std::uint32_t host, std::uint32_t other, std::size_t leng
     return;
   }
   m.request = *r;
+  // The application writes to its memory as soon as it may.
+  if (op.inject) std::fill(m.data.begin(), m.data.end(), std::byte{0xBB});
   m.stream->sent++;
   m.stream->messages.push_back(id);
   messages_++;

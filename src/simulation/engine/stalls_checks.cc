@@ -186,8 +186,10 @@ void StallsChecks::delivered(Call& m, const Call& receive, const Completion& com
   m.delivered = true;
   if (m.arrived == 0 || m.dropped != 0 || m.other != receive.host)
     return fail(fmt::format("message {} was delivered and did not wait", m.id));
-  if (completion.msg_length != m.data.size() || completion.xfer_length != m.data.size() ||
-      !std::equal(m.data.begin(), m.data.end(), receive.data.begin()))
+  std::vector<std::byte> sent(m.data.size());
+  random_fill(sent, m.id);
+  if (completion.msg_length != sent.size() || completion.xfer_length != sent.size() ||
+      !std::equal(sent.begin(), sent.end(), receive.data.begin()))
     return fail(fmt::format("message {} of {} bytes arrived damaged", m.id, m.data.size()));
   const std::uint64_t matched = std::max(m.arrived, receive.order);
   for (std::uint64_t i = 0; i < m.number; i++) {
@@ -239,6 +241,8 @@ void StallsChecks::ended(std::uint32_t host, const Completion& c, bool buffered,
     case RequestKind::connect:
       return connect_ended(call, c);
     case RequestKind::send:
+      // The application writes to its memory as soon as the send has ended.
+      std::fill(call.data.begin(), call.data.end(), std::byte{0xBB});
       return send_ended(call, c.status, buffered, large);
   }
 }

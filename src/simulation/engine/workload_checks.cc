@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "protocol/state/peer.h"
 #include "simulation/engine/leftovers.h"
 
@@ -163,6 +165,8 @@ void WorkloadChecks::ended(Instance& at, const Completion& c, bool accepted, boo
     case RequestKind::connect:
       return connect_ended(o, c);
     case RequestKind::send:
+      // The application writes to its memory as soon as the send has ended.
+      std::fill(o.data.begin(), o.data.end(), std::byte{0xBB});
       return send_ended(o, c.status, accepted || taken, taken);
   }
 }
