@@ -149,8 +149,10 @@ def hear(processes, words, seconds=30):
 
 
 def must_run(soaks, event):
-    if any(soak.poll() is not None for soak in soaks):
-        raise Failure(f"the storm ended before {event}: not a test")
+    for host, soak in zip(MAC, soaks):
+        if soak.poll() is not None:
+            said = soak.communicate()[0]
+            raise Failure(f"the storm of {host} ended before {event}, with {soak.returncode}; it said: {said[-1500:]}")
 
 
 def await_counter(lab, soaks, label):

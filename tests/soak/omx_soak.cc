@@ -11,9 +11,11 @@
 // failure is printed.
 #include <inttypes.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -101,7 +103,25 @@ Plan plan(const Options& o, std::uint64_t origin, std::uint64_t index) {
   return p;
 }
 
-void fill(std::vector<char>& data, const Plan& p) {
+// Unmaps what a request used as soon as it has ended, so that a library that touches it later is caught.
+template <class T>
+struct OwnPages {
+  using value_type = T;
+  OwnPages() = default;
+  template <class U>
+  explicit OwnPages(const OwnPages<U>&) {}
+  T* allocate(std::size_t n) {
+    void* const pages =
+        mmap(nullptr, n * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) die("mmap", "no memory");
+    return static_cast<T*>(pages);
+  }
+  void deallocate(T* pages, std::size_t n) { munmap(pages, n * sizeof(T)); }
+  bool operator==(const OwnPages&) const { return true; }
+};
+using Bytes = std::vector<char, OwnPages<char>>;
+
+void fill(Bytes& data, const Plan& p) {
   data.resize(p.length);
   std::uint64_t v = p.content;
   std::size_t i = 0;
@@ -110,7 +130,7 @@ void fill(std::vector<char>& data, const Plan& p) {
   for (; i < data.size(); i++) data[i] = static_cast<char>(v >> (8 * (i % 8)));
 }
 
-bool same(const std::vector<char>& data, const Plan& p) {
+bool same(const Bytes& data, const Plan& p) {
   std::uint64_t v = p.content;
   std::size_t i = 0;
   for (; i + 8 <= p.received && i + 8 <= p.length;
@@ -125,7 +145,7 @@ bool same(const std::vector<char>& data, const Plan& p) {
   return true;
 }
 
-int cut(std::vector<char>& data, std::size_t length, int pieces, mx_segment_t* out) {
+int cut(Bytes& data, std::size_t length, int pieces, mx_segment_t* out) {
   int n = 0;
   std::size_t offset = 0;
   for (int i = 0; i < pieces; i++) {
@@ -141,7 +161,7 @@ struct Slot {
   mx_request_t request = nullptr;
   std::uint64_t index = 0;
   Plan p;
-  std::vector<char> data;
+  Bytes data;
 };
 
 class Soak {
@@ -273,6 +293,26 @@ class Soak {
     failure_ = code;
   }
 
+  // Says which bytes are wrong. 5a is what the memory held before.
+  static void tell_wrong(const Slot& s) {
+    Bytes right(s.data.size(), 0x5A), sent;
+    fill(sent, s.p);
+    std::copy_n(sent.begin(), s.p.received, right.begin());
+    std::size_t first = s.data.size(), last = 0, wrong = 0, untouched = 0;
+    for (std::size_t i = 0; i < right.size(); i++) {
+      if (s.data[i] == right[i]) continue;
+      first = std::min(first, i);
+      last = i;
+      wrong++;
+      untouched += s.data[i] == 0x5A;
+    }
+    std::fprintf(
+        stderr,
+        "message %" PRIu64
+        " of %u bytes, %u received in %d pieces: %zu bytes are wrong from %zu to %zu, %zu of them 5a\n",
+        s.index, s.p.length, s.p.received, s.p.segments, wrong, first, last, untouched);
+  }
+
   void complete(Slot& s, const mx_status_t& status) {
     const bool receive = &s >= receives_ && &s < receives_ + kWindow;
     const bool truncation = s.p.received < s.p.length;
@@ -283,6 +323,7 @@ class Soak {
     }
     last_success_ = now_s();
     if (!receive) {
+      Bytes().swap(s.data);
       sent_++;
       return;
     }
@@ -295,9 +336,10 @@ class Soak {
       die("receive", "wrong status");
     }
     if (!same(s.data, s.p)) {
-      std::fprintf(stderr, "message %" PRIu64 " of %u bytes\n", s.index, s.p.length);
+      tell_wrong(s);
       die("receive", "wrong data");
     }
+    Bytes().swap(s.data);
     truncated_ += truncation;
     bytes_in_ += s.p.received;
     received_++;
