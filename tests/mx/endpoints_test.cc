@@ -87,7 +87,7 @@ TEST_F(Endpoints, exit__ends_the_progress_threads_of_open_endpoints) {
   environment_.set("OMX_PROGRESS", "always");
   mx_finalize();
   EXPECT_EQ(in_child([] {
-              // What is registered first is called last.
+              // The function that is registered first is called last.
               if (std::atexit([] { ::_exit(progress_threads()); }) != 0) return 96;
               mx_endpoint_t endpoint = nullptr;
               if (mx_init() != MX_SUCCESS) return 97;

@@ -18,7 +18,6 @@ constexpr TimeNs kPatience = 200 * protocol::kMillisecond;
 struct Watched {
   std::mutex mutex;
   std::vector<OpenEndpoints*> all;
-  bool at_exit = false;  // exit() ends the threads
 };
 
 // Is never destroyed, since exit() may close endpoints after all.
@@ -40,7 +39,9 @@ void exit_watch(OpenEndpoints& endpoints) {
   Watched& w = watched();
   const std::lock_guard guard(w.mutex);
   w.all.push_back(&endpoints);
-  if (!w.at_exit) w.at_exit = std::atexit([] { threads_end(); }) == 0;
+  // Each time, because objects with static storage may have been constructed since the last one. If there is
+  // no memory, the exit goes on as without.
+  (void)std::atexit([] { threads_end(); });
 }
 
 void exit_forget(OpenEndpoints& endpoints) {

@@ -44,7 +44,7 @@ void ProgressDriver::stop() {
 void ProgressDriver::stop_at_exit(TimeNs patience) {
   if (time_.lock.owned()) return;  // exit() was called in the midst of a turn, by a signal handler
   stop_begin();
-  thread_.returns_within(patience);
+  if (thread_.returns_within(patience)) thread_.join();
 }
 
 void ProgressDriver::stop_begin() {
