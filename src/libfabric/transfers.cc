@@ -41,7 +41,7 @@ ssize_t Transfers::send_new(runtime::EngineAccess& direct, const SendCall& call,
   send.has_data = call.flags & FI_REMOTE_CQ_DATA;
   send.data = call.data;
   send.inject = inject;
-  send.advice.hold = direct.burst_goes_on();
+  send.advice.hold = direct.burst_goes_on(call.to);
   send.advice.hold_announcement = direct.may_hold();
   send.delivered = call.flags & (FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE);
   send.confirmed = op->wanted && !inject;

@@ -9,7 +9,9 @@ constexpr unsigned kBurst = 4;
 constexpr TimeNs kBurstPauseNs = 20'000;
 }  // namespace
 
-bool Burst::goes_on() {
+bool Burst::goes_on(std::uint64_t to) {
+  if (to != to_) end();
+  to_ = to;
   if (core_.now > last_ + kBurstPauseNs) sends_ = 0;
   last_ = core_.now;
   return ++sends_ > kBurst;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Short messages in a row, of which the later ones may share frames. burst_sends.h decides about each send.
+// Short messages in a row to one peer, of which the later ones may share frames. burst_sends.h decides about
+// each send.
 #pragma once
 
 #include "runtime/endpoint/endpoint_core.h"
@@ -10,8 +11,9 @@ class Burst {
  public:
   explicit Burst(EndpointCore& core) : core_(core) {}
 
-  // Counts a send. Returns whether enough sends came before it at short intervals that more are likely.
-  bool goes_on();
+  // Counts a send to the peer that the caller names `to`. Returns whether enough sends to it came before, at
+  // short intervals, that more are likely. Ends a burst to another peer.
+  bool goes_on(std::uint64_t to);
   // Returns whether the link is due for a turn: a program that only sends must still see acknowledgements.
   bool turn_due() { return ++sends_since_turn_ >= kSendsPerTurn; }
   void turn_taken() { sends_since_turn_ = 0; }
@@ -29,7 +31,8 @@ class Burst {
 
   EndpointCore& core_;
   unsigned sends_ = 0;  // in a row
-  TimeNs last_ = 0;     // time of the last of them
+  std::uint64_t to_ = 0;
+  TimeNs last_ = 0;  // time of the last of them
   unsigned sends_since_turn_ = 0;
 };
 

@@ -8,8 +8,8 @@ namespace {
 constexpr TimeNs kHeldMostNs = 20'000;
 }  // namespace
 
-bool BurstSends::goes_on() {
-  if (!burst_.goes_on() || !progress_.runs() || progression_.stopped()) return false;
+bool BurstSends::goes_on(std::uint64_t to) {
+  if (!burst_.goes_on(to) || !progress_.runs() || progression_.stopped()) return false;
   // A program that sends this much computes no more.
   if (waiters_.progress_thread_leads() && core_.settings.waiting.progress == ProgressMode::automatic)
     progress_.dismiss();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bursts of short messages. From the fifth send in a row on, messages wait for the next ones to share their
-// frame, at most some tens of microseconds. Three kinds of calls send them: calls that wait, polls that find
-// nothing, and calls that end something (close, disconnect, stop progression). If the application computes
-// and makes no call, the progress thread sends them. It is expedited when a first message waits, and polls
-// often until bursts have ended for a while. A lone message never waits, nor does any message without a
-// progress thread.
+// Bursts of short messages. From the fifth send in a row to one peer on, messages wait for the next ones to
+// share their frame, at most some tens of microseconds. Three kinds of calls send them: calls that wait,
+// polls that find nothing, and calls that end something (close, disconnect, stop progression). If the
+// application computes and makes no call, the progress thread sends them. It is expedited when a first
+// message waits, and polls often until bursts have ended for a while. A lone message never waits, nor does
+// any message without a progress thread.
 #pragma once
 
 #include "runtime/endpoint/burst.h"
@@ -27,8 +27,9 @@ class BurstSends {
         progress_(progress),
         waiters_(waiters) {}
 
-  // Counts a send. Returns whether more are likely to follow at once, so that this one may wait for them.
-  bool goes_on();
+  // Counts a send to the peer that the caller names `to`. Returns whether more are likely to follow at once,
+  // so that this one may wait for them.
+  bool goes_on(std::uint64_t to);
   // Returns whether another thread sends the messages that wait if the application makes no call.
   bool may_hold() { return progress_.runs() && !progression_.stopped() && !waiters_.asleep(); }
   // Takes care of messages that may be waiting, after a send. Now and then takes a turn of the link.

@@ -67,7 +67,7 @@ Expected<Request*, OpError> Endpoint::send(const Address& to, protocol::SendOp& 
   if (!op.peer) return refused();
   op.session = address_session(to);
   op.conversation = conversation_of(*op.peer, to);
-  op.advice.hold = impl.sends.goes_on();
+  op.advice.hold = impl.sends.goes_on(op.peer->index);
   if (op.segments.size() != 1 || op.segments.front().length > wire::kSmallMax) {
     op.advice.hold_announcement = impl.sends.may_hold();
     op.advice.copy_later = impl.spin_budget.yields();

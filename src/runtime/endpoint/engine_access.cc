@@ -37,9 +37,9 @@ void EngineAccess::turn() {
   impl_.turn.run();
 }
 
-bool EngineAccess::burst_goes_on() {
+bool EngineAccess::burst_goes_on(std::uint64_t to) {
   now();
-  return impl_.sends.goes_on();
+  return impl_.sends.goes_on(to);
 }
 
 bool EngineAccess::may_hold() {

@@ -26,7 +26,8 @@ class EngineAccess {
   bool poll(bool look = true);
   void turn();  // one turn
   // Call these functions around each send: burst_goes_on() gives SendOp::hold, and sent() follows the send.
-  bool burst_goes_on();
+  // `to` is the caller's name of the peer.
+  bool burst_goes_on(std::uint64_t to);
   bool may_hold();
   void sent();
   // Makes threads in wait_until() check again, even if the engine completed nothing.
