@@ -25,7 +25,7 @@ std::atomic<int> g_spinners{0};
 std::atomic<int> g_processors{0};  // 0: unknown
 // A host with an idle processor will have one for a while. One with more to run than processors stays so for
 // longer: a job that found this out in each of its waits spent most of its time on that.
-Recently g_calm{100'000}, g_crowded{5'000'000};
+Recently g_calm{100'000}, g_crowded{5'000'000}, g_crowded_lately{100'000'000};
 
 int processors_mine() {
   if (const int told = g_processors.load(std::memory_order_relaxed)) return told;
@@ -85,6 +85,7 @@ bool OversubscriptionDetector::oversubscribed(TimeNs now) {
   if (oversubscribed_ == 0) g_calm.seen(now);
   if (oversubscribed_ < kChecks) return false;
   g_crowded.seen(now);
+  g_crowded_lately.seen(now);
   return true;
 }
 
@@ -94,6 +95,16 @@ int OversubscriptionDetector::spinning() {
 
 bool OversubscriptionDetector::crowded(TimeNs now) {
   return g_crowded.lasts(now) || spinning() > processors_mine();
+}
+
+void OversubscriptionDetector::look(TimeNs now) {
+  static std::atomic<unsigned> found{0};
+  if (runnable() <= processors_all() + 1) return found.store(0, std::memory_order_relaxed);
+  if (found.fetch_add(1, std::memory_order_relaxed) + 1 >= kChecks) g_crowded_lately.seen(now);
+}
+
+bool OversubscriptionDetector::crowded_lately(TimeNs now) {
+  return g_crowded_lately.lasts(now);
 }
 
 void OversubscriptionDetector::processors_are(int count) {

@@ -8,12 +8,14 @@
 #include <mutex>
 #include <new>
 
+#include "runtime/wait/oversubscription.h"
+
 namespace omx::runtime {
 
 namespace {
 
 // How long messages that wait for coalescing wait at most, about.
-constexpr TimeNs kHoldTimeoutNs = 40'000;
+constexpr TimeNs kHoldTimeoutNs = 40'000, kHoldTimeoutCrowdedNs = 500'000;
 constexpr unsigned kExpeditedPolls = 20;
 constexpr unsigned long kTimerSlackNs = 5'000;  // instead of 50 us
 constexpr TimeNs kIntervalLeast = 200'000, kIntervalMost = SteadyCalls::kAwayLeast;
@@ -23,6 +25,18 @@ constexpr TimeNs kShortLeadNs = protocol::kMillisecond, kAwayMost = kIntervalMos
 // Fewer calls than this between two computations are no polling. They are no reason to make way or to stay
 // away.
 constexpr unsigned kPollsToDismiss = 16;
+// Where processes share a processor, one that polls has it seldom. A progress thread that took over would
+// take it from the processes that this one waits for. So a single poll shows that the application does not
+// compute.
+constexpr unsigned kPollsToDismissCrowded = 1;
+
+bool crowded(TimeNs now) {
+  return OversubscriptionDetector::crowded_lately(now);
+}
+
+unsigned polls_to_dismiss(TimeNs now) {
+  return crowded(now) ? kPollsToDismissCrowded : kPollsToDismiss;
+}
 
 }  // namespace
 
@@ -84,7 +98,8 @@ void ProgressDriver::stay_away(TimeNs until) {
       parker.park(until);
       if (!expedites()) return;
     }
-    parker.park(std::min(clock_now() + kHoldTimeoutNs, until));
+    const TimeNs now = clock_now();
+    parker.park(std::min(now + (crowded(now) ? kHoldTimeoutCrowdedNs : kHoldTimeoutNs), until));
     if (!time_.lock.try_lock()) continue;
     held_release();
     const bool leave = invited();
@@ -98,7 +113,10 @@ bool ProgressDriver::watch(TimeNs last_call) {
   assert(time_.lock.owned());
   const bool always = settings_.waiting.progress == ProgressMode::always;
   const std::uint64_t calls = host_->calls();
-  const bool few = calls - calls_seen_ < kPollsToDismiss || steady_.silent(interval_, time_.now, last_call);
+  OversubscriptionDetector::look(time_.now);
+  const bool busy_host = crowded(time_.now);
+  const bool few = calls - calls_seen_ < polls_to_dismiss(time_.now) ||
+                   (!busy_host && steady_.silent(interval_, time_.now, last_call));
   const bool idle = !dismissed_ && (few || always);
   if (!waiters_.led() && (idle || invited())) {
     invited_.store(false, std::memory_order_relaxed);
@@ -107,8 +125,9 @@ bool ProgressDriver::watch(TimeNs last_call) {
   }
   dismissed_ = false;
   calls_seen_ = calls;
-  const TimeNs most = steady_.away_most(time_.now, calls);
-  interval_ = std::min(interval_, most);
+  const TimeNs steady = steady_.away_most(time_.now, calls);
+  const TimeNs most = busy_host ? SteadyCalls::kAwayMost : steady;
+  interval_ = busy_host ? most : std::min(interval_, most);
   // A sleep is long if it already lasted at the last poll.
   const std::uint64_t sleeps = host_->sleeps();
   const bool rests = waiters_.asleep() && (always || (interval_ >= kIntervalMost && sleeps == sleeps_seen_));
@@ -162,9 +181,12 @@ bool ProgressDriver::invite() {
 
 // Counts a poll by the application while the progress thread leads.
 void ProgressDriver::polled_beside() {
-  if (settings_.waiting.progress == ProgressMode::always || ++polls_beside_ < kPollsToDismiss) return;
+  const bool always = settings_.waiting.progress == ProgressMode::always;
+  if (always || ++polls_beside_ < polls_to_dismiss(time_.now)) return;
   const bool hardly_come = time_.clock.now() < leads_since_ + kShortLeadNs;
-  const TimeNs away = hardly_come ? std::min(2 * away_, kAwayMost) : kIntervalLeast;
+  const TimeNs away = crowded(time_.now) ? kAwayMost
+                      : hardly_come      ? std::min(2 * away_, kAwayMost)
+                                         : kIntervalLeast;
   dismiss();
   away_ = away;
 }

@@ -9,9 +9,10 @@
 // a few times in a row. So a polling application meets it now and then for some microseconds, and an idle
 // one never.
 //
-// After it was dismissed it stays away, and longer each time that it was dismissed soon. This matters because
-// a poller that gets little of the processor makes few calls, too. While a thread of the application sleeps
-// in a long wait, it *rests* until that thread leaves.
+// After it was dismissed it stays away, and longer each time that it was dismissed soon. Where more threads
+// want to run than there are processors, a poller gets little of them and makes few calls, too. There a
+// single call in 4 ms shows that the application does not compute, and a single poll dismisses the thread.
+// While a thread of the application sleeps in a long wait, it *rests* until that thread leaves.
 //
 //               no calls, or invited
 //   watching ------------------------> leading

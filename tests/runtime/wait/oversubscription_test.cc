@@ -2,7 +2,10 @@
 #include "runtime/wait/oversubscription.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
+#include <algorithm>
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -45,6 +48,26 @@ TEST(oversubscription, finding__lasts_for_a_while) {
   calm.seen(1'000'000);
   EXPECT_TRUE(calm.lasts(1'050'000));
   EXPECT_FALSE(calm.lasts(1'100'000));
+}
+
+// An MPI that gives its processor away after each poll leaves no wait that could find this out.
+TEST(oversubscription, look__finds_more_threads_than_processors) {
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> busy(2 * std::max(1U, std::thread::hardware_concurrency()) + 2);
+  for (std::thread& thread : busy)
+    thread = std::thread([&] {
+      while (!ends) ::sched_yield();
+    });
+  const TimeNs limit = clock_now() + 60'000'000'000;
+  bool found = false;
+  for (TimeNs now = 0; !found && (now = clock_now()) < limit;) {
+    OversubscriptionDetector::look(now);
+    found = OversubscriptionDetector::crowded_lately(now);
+  }
+  ends = true;
+  for (std::thread& thread : busy) thread.join();
+  EXPECT_TRUE(found);
+  EXPECT_FALSE(OversubscriptionDetector::crowded_lately(clock_now() + 200'000'000)) << "it lasts for a while";
 }
 
 // A thread that was refused looks less often before it yields, also in its next wait.
