@@ -364,9 +364,11 @@ int main(int argc, char** argv) {
   places = malloc((size_t)ranks * sizeof *places);
   if (!out || !in || !counts || !places) fail("no memory for --sizes", sizes_text);
   buffers_choose(how, (size_t)most + 1);
+  int chosen = 0;
   for (int k = 0; k < kOperationCount; k++) {
     const struct Operation* one = &kOperations[k];
     if (*operations && !named(operations, one->name)) continue;
+    chosen++;
     spoiled = named(spoil, one->name);
     for (int i = 0; i < count; i++) {
       size = one->run == do_barrier ? 0 : sizes[i];
@@ -381,6 +383,7 @@ int main(int argc, char** argv) {
       if (one->run == do_barrier) break;
     }
   }
+  if (!chosen) fail("has only operations in small letters, such as alltoall, not", operations);
   free(out);
   free(in);
   free(counts);
