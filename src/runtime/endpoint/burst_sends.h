@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bursts of short messages. From the fifth send in a row to one peer on, messages wait for the next ones to
-// share their frame, at most some tens of microseconds. Three kinds of calls send them: calls that wait,
-// polls that find nothing, and calls that end something (close, disconnect, stop progression). If the
-// application computes and makes no call, the progress thread sends them. It is expedited when a first
-// message waits, and polls often until bursts have ended for a while. A lone message never waits, nor does
-// any message without a progress thread.
+// share their frame, at most some tens of microseconds, or half a millisecond on a busy host. Three kinds of
+// calls send them: calls that wait, polls that find nothing, and calls that end something (close, disconnect,
+// stop progression). If the application computes and makes no call, the progress thread sends them. It is
+// expedited when a first message waits, and polls often until bursts have ended for a while. A lone message
+// never waits, nor does any message without a progress thread.
 #pragma once
 
 #include "runtime/endpoint/burst.h"

@@ -52,6 +52,7 @@ struct EndpointCore : LockedClock {
   Claim claim;
   std::uint64_t signals = 0;  // see EngineAccess::signal
   std::uint64_t calls = 0;    // operations of the application
+  std::uint64_t turns = 0;    // of the engine
 
  private:
   bool sleeping_ = false;

@@ -26,6 +26,7 @@ bool EngineTurn::run() {
   EndpointCore& core = parts_.core;
   assert(core.lock.owned());
   if (parts_.progression.stopped()) return false;
+  core.turns++;
   parts_.burst.turn_taken();
   parts_.burst.end();
   if (core.copies)

@@ -28,7 +28,8 @@ Watched& watched() {
 
 void threads_end() {
   Watched& w = watched();
-  const std::lock_guard guard(w.mutex);
+  const std::unique_lock guard(w.mutex, std::try_to_lock);
+  if (!guard) return;  // a signal handler called exit(), or a child that was forked meanwhile
   for (OpenEndpoints* endpoints : w.all)
     endpoints->visit([](Endpoint& endpoint) { endpoint.end_background_at_exit(kPatience); });
 }
@@ -39,8 +40,8 @@ void exit_watch(OpenEndpoints& endpoints) {
   Watched& w = watched();
   const std::lock_guard guard(w.mutex);
   w.all.push_back(&endpoints);
-  // Each time, because objects with static storage may have been constructed since the last one. If there is
-  // no memory, the exit goes on as without.
+  // For each process object, as objects with static storage may have been constructed since the last one. If
+  // there is no memory, the exit goes on as without.
   (void)std::atexit([] { threads_end(); });
 }
 

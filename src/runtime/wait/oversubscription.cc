@@ -97,10 +97,9 @@ bool OversubscriptionDetector::crowded(TimeNs now) {
   return g_crowded.lasts(now) || spinning() > processors_mine();
 }
 
-void OversubscriptionDetector::look(TimeNs now) {
-  static std::atomic<unsigned> found{0};
-  if (runnable() <= processors_all() + 1) return found.store(0, std::memory_order_relaxed);
-  if (found.fetch_add(1, std::memory_order_relaxed) + 1 >= kChecks) g_crowded_lately.seen(now);
+void OversubscriptionDetector::look(TimeNs now, unsigned& found) {
+  found = runnable() > processors_all() + 1 ? found + 1 : 0;
+  if (found >= kChecks) g_crowded_lately.seen(now);
 }
 
 bool OversubscriptionDetector::crowded_lately(TimeNs now) {

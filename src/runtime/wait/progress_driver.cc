@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <ctime>
 #include <mutex>
 #include <new>
 
@@ -26,16 +27,12 @@ constexpr TimeNs kShortLeadNs = protocol::kMillisecond, kAwayMost = kIntervalMos
 // away.
 constexpr unsigned kPollsToDismiss = 16;
 // Where processes share a processor, one that polls has it seldom. A progress thread that took over would
-// take it from the processes that this one waits for. So a single poll shows that the application does not
-// compute.
+// take it from the processes that this one waits for. So a turn by the application shows that it does not
+// compute, and a single poll dismisses the thread.
 constexpr unsigned kPollsToDismissCrowded = 1;
 
 bool crowded(TimeNs now) {
   return OversubscriptionDetector::crowded_lately(now);
-}
-
-unsigned polls_to_dismiss(TimeNs now) {
-  return crowded(now) ? kPollsToDismissCrowded : kPollsToDismiss;
 }
 
 }  // namespace
@@ -56,8 +53,16 @@ void ProgressDriver::stop() {
 }
 
 void ProgressDriver::stop_at_exit(TimeNs patience) {
-  if (time_.lock.owned()) return;  // exit() was called in the midst of a turn, by a signal handler
+  // A signal handler may have called exit() in the midst of a turn, or of taking the lock.
+  constexpr timespec kLook{0, 100'000};
+  const TimeNs end = clock_now() + patience;
+  if (time_.lock.owned()) return;
+  while (!time_.lock.try_lock()) {
+    if (clock_now() >= end) return;
+    ::nanosleep(&kLook, nullptr);
+  }
   stop_begin();
+  time_.lock.unlock();
   if (thread_.returns_within(patience)) thread_.join();
 }
 
@@ -100,7 +105,10 @@ void ProgressDriver::stay_away(TimeNs until) {
     }
     const TimeNs now = clock_now();
     parker.park(std::min(now + (crowded(now) ? kHoldTimeoutCrowdedNs : kHoldTimeoutNs), until));
-    if (!time_.lock.try_lock()) continue;
+    if (!time_.lock.try_lock()) {
+      if (invited()) return;
+      continue;
+    }
     held_release();
     const bool leave = invited();
     time_.lock.unlock();
@@ -113,10 +121,11 @@ bool ProgressDriver::watch(TimeNs last_call) {
   assert(time_.lock.owned());
   const bool always = settings_.waiting.progress == ProgressMode::always;
   const std::uint64_t calls = host_->calls();
-  OversubscriptionDetector::look(time_.now);
+  OversubscriptionDetector::look(time_.now, crowded_looks_);
   const bool busy_host = crowded(time_.now);
-  const bool few = calls - calls_seen_ < polls_to_dismiss(time_.now) ||
-                   (!busy_host && steady_.silent(interval_, time_.now, last_call));
+  const bool few =
+      busy_host ? host_->turns() == turns_seen_
+                : calls - calls_seen_ < kPollsToDismiss || steady_.silent(interval_, time_.now, last_call);
   const bool idle = !dismissed_ && (few || always);
   if (!waiters_.led() && (idle || invited())) {
     invited_.store(false, std::memory_order_relaxed);
@@ -125,8 +134,9 @@ bool ProgressDriver::watch(TimeNs last_call) {
   }
   dismissed_ = false;
   calls_seen_ = calls;
+  turns_seen_ = host_->turns();
   const TimeNs steady = steady_.away_most(time_.now, calls);
-  const TimeNs most = busy_host ? SteadyCalls::kAwayMost : steady;
+  const TimeNs most = busy_host ? SteadyCalls::kAwayLeast : steady;
   interval_ = busy_host ? most : std::min(interval_, most);
   // A sleep is long if it already lasted at the last poll.
   const std::uint64_t sleeps = host_->sleeps();
@@ -161,6 +171,7 @@ void ProgressDriver::lead() {
   leads_since_ = time_.now;
   host_->lead_in_background();
   calls_seen_ = host_->calls();
+  turns_seen_ = host_->turns();
   steady_.restart(time_.now, calls_seen_);
   if (!waiters_.progress_thread_leads()) {
     dismissed_ = true;
@@ -182,11 +193,9 @@ bool ProgressDriver::invite() {
 // Counts a poll by the application while the progress thread leads.
 void ProgressDriver::polled_beside() {
   const bool always = settings_.waiting.progress == ProgressMode::always;
-  if (always || ++polls_beside_ < polls_to_dismiss(time_.now)) return;
+  if (always || ++polls_beside_ < (crowded(time_.now) ? kPollsToDismissCrowded : kPollsToDismiss)) return;
   const bool hardly_come = time_.clock.now() < leads_since_ + kShortLeadNs;
-  const TimeNs away = crowded(time_.now) ? kAwayMost
-                      : hardly_come      ? std::min(2 * away_, kAwayMost)
-                                         : kIntervalLeast;
+  const TimeNs away = hardly_come ? std::min(2 * away_, kAwayMost) : kIntervalLeast;
   dismiss();
   away_ = away;
 }

@@ -11,7 +11,7 @@
 //
 // After it was dismissed it stays away, and longer each time that it was dismissed soon. Where more threads
 // want to run than there are processors, a poller gets little of them and makes few calls, too. There a
-// single call in 4 ms shows that the application does not compute, and a single poll dismisses the thread.
+// single turn in 2 ms shows that the application does not compute, and a single poll dismisses the thread.
 // While a thread of the application sleeps in a long wait, it *rests* until that thread leaves.
 //
 //               no calls, or invited
@@ -48,6 +48,8 @@ class ProgressHost {
   virtual bool held_release() = 0;
   // Return how often the application called, and how many sleeps have ended.
   virtual std::uint64_t calls() const = 0;
+  // Returns how many turns of the engine were taken.
+  virtual std::uint64_t turns() const = 0;
   virtual void count_call() = 0;
   virtual std::uint64_t sleeps() const = 0;
   virtual void count_takeover() = 0;
@@ -107,7 +109,8 @@ class ProgressDriver {
   std::atomic<bool> invited_{false};    // leads at the next poll; written with the lock held
   std::atomic<bool> expedited_{false};  // the thread polls often for messages to send
   unsigned expedited_polls_ = 0;        // polls that found none
-  std::uint64_t calls_seen_ = 0, sleeps_seen_ = 0;
+  std::uint64_t calls_seen_ = 0, turns_seen_ = 0, sleeps_seen_ = 0;
+  unsigned crowded_looks_ = 0;  // in a row that found the host busy
   SteadyCalls steady_;
   unsigned polls_beside_ = 0;  // polls by the application while this thread leads
   TimeNs interval_ = 0;        // between its polls while it watches

