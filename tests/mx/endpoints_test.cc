@@ -7,9 +7,6 @@
 #include <linux/capability.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <string>
 
 #include "mx_pair.h"
 
@@ -71,17 +68,6 @@ TEST_F(Endpoints, process_that_ends_without_closing_frees_its_ids) {
   EXPECT_TRUE(open(0, 5));
 }
 
-// Returns how many progress threads this process has.
-int progress_threads() {
-  int count = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::string name;
-    std::getline(std::ifstream(task.path() / "comm"), name);
-    count += name == "omx-progress";
-  }
-  return count;
-}
-
 // A progress thread would go on with messages whose memory exit() destroys.
 TEST_F(Endpoints, exit__ends_the_progress_threads_of_open_endpoints) {
   environment_.set("OMX_PROGRESS", "always");
@@ -90,13 +76,13 @@ TEST_F(Endpoints, exit__ends_the_progress_threads_of_open_endpoints) {
               // The function that is registered first is called last.
               const auto ends = [] {
                 // A thread that was joined leaves /proc a little later.
-                ::_exit(becomes_true([] { return progress_threads() == 0; }) ? 0 : 94);
+                ::_exit(becomes_true([] { return link::progress_threads() == 0; }) ? 0 : 94);
               };
               if (std::atexit(ends) != 0) return 96;
               mx_endpoint_t endpoint = nullptr;
               if (mx_init() != MX_SUCCESS) return 97;
               if (mx_open_endpoint(0, 5, kKey, nullptr, 0, &endpoint) != MX_SUCCESS) return 98;
-              if (!becomes_true([] { return progress_threads() == 1; })) return 99;
+              if (!becomes_true([] { return link::progress_threads() == 1; })) return 99;
               std::exit(95);
             }),
             0);

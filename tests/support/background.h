@@ -48,4 +48,17 @@ inline bool others_sleep() {
   return sleep;
 }
 
+// Returns how many progress threads this process has.
+inline int progress_threads() {
+  int count = 0;
+  DIR* tasks = ::opendir("/proc/self/task");
+  while (const dirent* task = ::readdir(tasks)) {
+    std::string name;
+    std::getline(std::ifstream(std::string("/proc/self/task/") + task->d_name + "/comm"), name);
+    count += name == "omx-progress";
+  }
+  ::closedir(tasks);
+  return count;
+}
+
 }  // namespace omx::link

@@ -82,6 +82,12 @@ Address PairTest::connect(Endpoint& from, Endpoint& to) {
   return from.address_of(completion.peer, completion.session, completion.conversation);
 }
 
+std::uint64_t PairTest::resent(Endpoint& endpoint) {
+  const auto counters = endpoint.counters();
+  return counters[protocol::Counter::resend_timeout] + counters[protocol::Counter::resend_tail] +
+         counters[protocol::Counter::resend_sack];
+}
+
 Status PairTest::connect_status(Endpoint& from, NicId nic, std::uint8_t endpoint, std::uint32_t key) {
   const auto request = from.connect(nic, endpoint, key, 0, nullptr, false);
   EXPECT_TRUE(request.has_value());

@@ -57,6 +57,8 @@ class PairTest : public link::CableTest {
   Completion complete(Endpoint& endpoint, Request* request);
   // Connects and drives both ends. Returns the address, or fails an expectation.
   Address connect(Endpoint& from, Endpoint& to);
+  // Returns how many packets the endpoint has sent again, as a busy machine makes it do.
+  static std::uint64_t resent(Endpoint& endpoint);
   Status connect_status(Endpoint& from, NicId nic, std::uint8_t endpoint, std::uint32_t key = 0);
   static Request* post(Endpoint& endpoint, Bytes& buffer, std::uint64_t match_info,
                        std::uint64_t mask = ~std::uint64_t{0});

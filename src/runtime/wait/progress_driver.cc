@@ -35,6 +35,17 @@ bool crowded(TimeNs now) {
   return OversubscriptionDetector::crowded_lately(now);
 }
 
+// Asks for a condition that reports no change. Returns whether it was true in time.
+template <class Condition>
+bool becomes_true_until(TimeNs end, Condition condition) {
+  constexpr timespec kLook{0, 100'000};
+  while (!condition()) {
+    if (clock_now() >= end) return false;
+    ::nanosleep(&kLook, nullptr);
+  }
+  return true;
+}
+
 }  // namespace
 
 bool ProgressDriver::start(local::Hub* hub) {
@@ -48,32 +59,30 @@ bool ProgressDriver::start(local::Hub* hub) {
 }
 
 void ProgressDriver::stop() {
-  stop_begin();
+  stops_ = true;
+  time_.lock.lock();
+  tell_to_end();
+  time_.lock.unlock();
   thread_.join();
 }
 
 void ProgressDriver::stop_at_exit(TimeNs patience) {
   // A signal handler may have called exit() in the midst of a turn, or of taking the lock.
-  constexpr timespec kLook{0, 100'000};
-  const TimeNs end = clock_now() + patience;
   if (time_.lock.owned()) return;
-  while (!time_.lock.try_lock()) {
-    if (clock_now() >= end) return;
-    ::nanosleep(&kLook, nullptr);
-  }
-  stop_begin();
+  const TimeNs end = clock_now() + patience;
+  if (!becomes_true_until(end, [this] { return time_.lock.try_lock(); })) return;
+  stops_ = true;
+  tell_to_end();
   time_.lock.unlock();
-  if (thread_.returns_within(patience)) thread_.join();
+  if (becomes_true_until(end, [this] { return thread_.returned(); })) thread_.join();
 }
 
-void ProgressDriver::stop_begin() {
-  stops_ = true;
-  time_.lock.lock();
+// Called with the lock held.
+void ProgressDriver::tell_to_end() {
   runs_ = false;
   host_->ending();
   if (waiters_.progress_thread_leads()) dismiss();
   waiters_.progress_thread().parker.unpark();
-  time_.lock.unlock();
 }
 
 void ProgressDriver::run() {

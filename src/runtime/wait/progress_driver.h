@@ -68,8 +68,8 @@ class ProgressDriver {
   // Stops the thread, which never starts again. The caller does not hold the lock. Any thread may call it,
   // more than once.
   void stop();
-  // Does as stop() when the process exits, but waits no longer than `patience` for the thread. Does nothing
-  // if this thread holds the lock.
+  // Does as stop() when the process exits, but waits no longer than `patience` for lock and thread. Does
+  // nothing if this thread holds the lock.
   void stop_at_exit(TimeNs patience);
   bool runs() const { return runs_; }
 
@@ -88,7 +88,7 @@ class ProgressDriver {
   bool expedites() const { return expedited_.load(std::memory_order_relaxed); }
 
  private:
-  void stop_begin();
+  void tell_to_end();
   void run();
   bool watch(TimeNs last_call);
   void stay_away(TimeNs until);

@@ -3,10 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
-
 #include "base/affinity.h"
-#include "base/clock.h"
 #include "base/cpu_list.h"
 #include "base/log.h"
 #include "base/no_signals.h"
@@ -68,13 +65,6 @@ bool ProgressThread::start(std::function<void()> body, const std::string& cpus) 
   running_ = ::pthread_create(&thread_, nullptr, run, this) == 0;
   if (!running_) returned_ = true;
   return running_;
-}
-
-bool ProgressThread::returns_within(TimeNs patience) const {
-  constexpr timespec kLook{0, 100'000};
-  const TimeNs end = clock_now() + patience;
-  while (!returned_ && clock_now() < end) ::nanosleep(&kLook, nullptr);
-  return returned_;
 }
 
 void ProgressThread::join() {

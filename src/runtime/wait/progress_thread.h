@@ -9,8 +9,6 @@
 #include <mutex>
 #include <string>
 
-#include "base/time.h"
-
 namespace omx::runtime {
 
 class ProgressThread {
@@ -24,8 +22,8 @@ class ProgressThread {
   bool start(std::function<void()> body, const std::string& cpus);
   // Returns when the body, which was told to end, has returned. Any thread may call it, more than once.
   void join();
-  // Waits for that no longer than `patience`. Returns whether it has returned.
-  bool returns_within(TimeNs patience) const;
+  // Returns whether it has returned, so that join() does not wait.
+  bool returned() const { return returned_; }
 
  private:
   static void* run(void* self);
