@@ -315,6 +315,20 @@ static int named(const char* list, const char* name) {
   return 0;
 }
 
+// Returns whether the list is empty, or each of its names is that of an operation.
+static int known(const char* list) {
+  while (*list) {
+    const size_t length = strcspn(list, ",");
+    int found = 0;
+    for (int k = 0; k < kOperationCount; k++)
+      found = found || (strlen(kOperations[k].name) == length && !strncmp(kOperations[k].name, list, length));
+    if (!found) return 0;
+    list += length;
+    if (*list && *++list == 0) return 0;  // a comma at the end
+  }
+  return 1;
+}
+
 static int parse_sizes(const char* text, int* sizes) {
   int count = 0;
   for (char* end;; text = end + 1) {
@@ -354,6 +368,8 @@ int main(int argc, char** argv) {
   int sizes[kMostSizes], most = 0;
   const int count = parse_sizes(sizes_text, sizes);
   if (!count) fail("--sizes wants up to 64 numbers of bytes, at most 67108864, with commas, not", sizes_text);
+  if (!known(operations)) fail("--operations wants names such as alltoall, with commas, not", operations);
+  if (!known(spoil)) fail("--spoil wants names such as alltoall, with commas, not", spoil);
   if (ranks < 2) fail("start two ranks or more with", "mpirun -n");
   const double seconds = atof(ms) / 1e3;
   if (!(seconds > 0)) fail("--ms wants milliseconds, not", ms);
@@ -364,11 +380,9 @@ int main(int argc, char** argv) {
   places = malloc((size_t)ranks * sizeof *places);
   if (!out || !in || !counts || !places) fail("no memory for --sizes", sizes_text);
   buffers_choose(how, (size_t)most + 1);
-  int chosen = 0;
   for (int k = 0; k < kOperationCount; k++) {
     const struct Operation* one = &kOperations[k];
     if (*operations && !named(operations, one->name)) continue;
-    chosen++;
     spoiled = named(spoil, one->name);
     for (int i = 0; i < count; i++) {
       size = one->run == do_barrier ? 0 : sizes[i];
@@ -383,7 +397,6 @@ int main(int argc, char** argv) {
       if (one->run == do_barrier) break;
     }
   }
-  if (!chosen) fail("has only operations in small letters, such as alltoall, not", operations);
   free(out);
   free(in);
   free(counts);

@@ -328,6 +328,18 @@ class WrongData(unittest.TestCase):
                         self.assertGreater(json.loads(done.stdout)["us"], 0)
 
 
+class WrongNames(unittest.TestCase):
+    def test_each_name_must_be_that_of_an_operation(self):
+        for option in ("--operations", "--spoil"):
+            for names in ("Alltoall", "alltoall,alltoal", "alltoall,", ",alltoall", "alltoall,,barrier"):
+                with self.subTest(option, names=names):
+                    done = subprocess.run(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1", "--mca", "btl", "self,vader",
+                                           "-np", "1", BUILD / "bench" / "mpi_collectives", option, names],
+                                          capture_output=True, text=True, timeout=60, check=False)
+                    self.assertNotEqual(done.returncode, 0)
+                    self.assertIn(f"{option} wants names such as alltoall, with commas, not {names}", done.stderr)
+
+
 class Killed(unittest.TestCase):
     def test_nothing_stays(self):
         mark = uuid.uuid4().hex
