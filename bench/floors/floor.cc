@@ -44,6 +44,8 @@ int main(int argc, char** argv) {
   FloorOptions options;
   CLI::App* pingpong = app.add_subcommand("pingpong", "half round trips of one frame");
   const Roles pingpong_roles = add_roles(*pingpong, options);
+  for (CLI::App* role : {pingpong_roles.server, pingpong_roles.client})
+    role->add_flag("--blocking", options.blocking, "sleep until a frame comes, instead of polling");
   CLI::App* stream =
       app.add_subcommand("stream", "full frames into the final place; size: payload of a frame");
   const Roles stream_roles = add_roles(*stream, options);

@@ -47,16 +47,18 @@ class PingPong {
   std::byte source_[6] = {};
 };
 
-// Polls for the answer to `sequence`. Returns false when it seems lost.
-bool answer_wait(RawSocket& socket, PingPong& pingpong, std::uint32_t sequence) {
+// Waits for the answer to `sequence`. Returns false when it seems lost.
+bool answer_wait(RawSocket& socket, PingPong& pingpong, std::uint32_t sequence, bool blocking) {
   const Clock::time_point start = Clock::now();
   for (std::uint32_t spins = 1;; spins++) {
     if (const std::byte* frame = socket.front()) {
       pingpong.take(frame);
       if (pingpong.header().sequence == sequence) return true;
-    } else if (spins % 65536 == 0 && seconds_between(start, Clock::now()) > kLostAfterSeconds) {
-      return false;
+      continue;
     }
+    if (blocking) socket.sleep(static_cast<int>(kLostAfterSeconds * 1000));
+    const bool look = blocking || spins % 65536 == 0;
+    if (look && seconds_between(start, Clock::now()) > kLostAfterSeconds) return false;
   }
 }
 
@@ -65,7 +67,7 @@ void peer_wait(const FloorOptions& options, RawSocket& socket, PingPong& pingpon
   for (int i = 0; i < kPatience; i++) {
     pingpong.header().sequence = kHello;
     pingpong.send(0);
-    if (answer_wait(socket, pingpong, kHello)) return;
+    if (answer_wait(socket, pingpong, kHello, options.blocking)) return;
   }
   die(1, "no answer from {} on {}: is the server running there?", options.peer, options.interface);
 }
@@ -78,7 +80,10 @@ void pingpong_server(const FloorOptions& options) {
   pingpong.header() = socket.header(0, Kind::ping);
   for (;;) {
     const std::byte* frame = socket.front();
-    if (!frame) continue;
+    if (!frame) {
+      if (options.blocking) socket.sleep(-1);
+      continue;
+    }
     pingpong.take(frame);
     const auto kind = static_cast<Kind>(pingpong.header().kind);
     if (kind == Kind::end && !options.forever) return;
@@ -92,7 +97,7 @@ void pingpong_client(const FloorOptions& options, NicId peer) {
   RawSocket socket(options, true);
   PingPong pingpong(socket);
   pingpong.header() = socket.header(peer, Kind::ping);
-  Report report("raw-pingpong", options);
+  Report report(options.blocking ? "raw-pingpong-blocking" : "raw-pingpong", options);
   for (std::size_t size : options.sizes) {
     if (size <= socket.largest())
       report.reserve(
@@ -108,7 +113,7 @@ void pingpong_client(const FloorOptions& options, NicId peer) {
       for (int i = -options.warm_up; i < options.iterations; i++) {
         pingpong.header().sequence = ++sequence;
         pingpong.send(size);
-        const bool answered = answer_wait(socket, pingpong, sequence);
+        const bool answered = answer_wait(socket, pingpong, sequence, options.blocking);
         const Clock::time_point after = Clock::now();
         if (!answered) {
           report.lost(size, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Half round trips of one frame. Both sides poll a memory-mapped ring. Each side copies the payload out of
-// the ring, as every message layer must to deliver it.
+// Half round trips of one frame. Both sides poll a memory-mapped ring, or sleep until a frame is in it. Each
+// side copies the payload out of the ring, as every message layer must to deliver it.
 #pragma once
 
 #include "bench/floors/floor_raw.h"

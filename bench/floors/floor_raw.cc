@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -60,6 +61,15 @@ RawSocket::RawSocket(const FloorOptions& options, bool with_ring) : interface_(o
 RawSocket::~RawSocket() {
   if (ring_) ::munmap(ring_, mapped_bytes_);
   ::close(fd_);
+}
+
+void RawSocket::sleep(int milliseconds) const {
+  pollfd frames{fd_, POLLIN, 0};
+  if (::poll(&frames, 1, milliseconds) <= 0 || !(frames.revents & POLLERR)) return;
+  int error = 0;
+  socklen_t size = sizeof error;
+  ::getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size);
+  if (error) die(1, "interface {}: {}", interface_, std::strerror(error));
 }
 
 void RawSocket::map_ring() {

@@ -41,6 +41,7 @@ struct FloorOptions : Options {
   std::uint32_t batch = 32;    // frames per system call
   std::uint32_t window = 256;  // frames in flight
   bool messages = false;       // sizes are message sizes, and each message is cut into frames
+  bool blocking = false;       // sleep until a frame comes, instead of polling
 };
 
 class RawSocket {
@@ -69,6 +70,9 @@ class RawSocket {
     cursor_ += slot_bytes_;
     if (cursor_ == end_) cursor_ = ring_;
   }
+
+  // Sleeps until a frame is in the ring, at most this long. Ends the program if the interface went down.
+  void sleep(int milliseconds) const;
 
   FrameHeader header(NicId dst, Kind kind) const;
   // Sends one frame without payload.

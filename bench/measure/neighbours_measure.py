@@ -26,12 +26,14 @@ FLOW = [sys.executable, "-B", os.path.join(os.path.dirname(os.path.realpath(__fi
 PATIENCE_S = 60
 END = "END"
 SHELL = f'while read -r command; do $command; echo {END}; done'
+TRIAL = 50  # round trips
 LOOKS = 5  # at the round trips of TCP flows, in each measurement
 
 
 class Neighbours:
     def __init__(self, plan):
-        self.plan, self.omx, self.tcp = plan, plan["programs"]["omx"], plan["programs"]["tcp"]
+        self.plan = plan
+        self.omx, self.floor, self.tcp = (plan["programs"][name] for name in ("omx", "floor", "tcp"))
         self.shells = {}
 
     @contextlib.contextmanager
@@ -71,12 +73,16 @@ class Neighbours:
 
     @contextlib.contextmanager
     def omx_stream(self, link, host, size, seconds, endpoint="0"):
-        """Runs a stream from a host to the receiver until the block ends. Yields a function that returns what its end said."""
+        """Runs a stream from a host to the receiver until the block ends. Yields a function that waits for its end and returns what it said. Fails if
+        the stream ends before the block and that was not called."""
         with serving(self.perf(link, RECEIVER, "--once", "-e", endpoint), ready="waiting"):
             client = self.perf(link, host, "h1", "--peer-endpoint", endpoint, "--wait", "--json", "-t", "stream", "-s", str(size),
                                "--window", str(max(IN_FLIGHT // size, 1)), *lasting(seconds), OMX_REPORT="json")
+            waited = []
             with running(client, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-                yield lambda: results_of(process, f"a stream of {size} B by {link}")
+                yield lambda: waited.append(True) or results_of(process, f"a stream of {size} B by {link}")
+                if not waited and process.poll() is not None:
+                    raise MeasurementFailed(f"a stream of {size} B by {link} ended before its measurement did")
 
     # --- parts ---
 
@@ -114,8 +120,8 @@ class Neighbours:
 
     def latency(self):
         rows = []
-        lasts = len(PING_SIZES) * self.plan["seconds"] + 3 * WARM_S + 2
-        probes = [("TCP", self.tcp_probe), *((link, lambda link=link: self.omx_probe(link)) for link in self.plan["links"])]
+        lasts = len(PING_SIZES) * self.plan["seconds"] + 4 * WARM_S + 4
+        probes = [("TCP", self.tcp_probe), ("bare frames", self.floor_probe), *((link, lambda link=link: self.omx_probe(link)) for link in self.plan["links"])]
         beside = [("nothing", contextlib.nullcontext), *((f"{flows} TCP", lambda flows=flows: self.tcp_flows(flows, [OTHERS])) for flows in self.plan["flows"]),
                   *((f"stream by {link}", lambda link=link: self.omx_stream(link, OTHERS, 64 * KIB, lasts, OTHER_ENDPOINT)) for link in self.plan["links"])]
         for name, background in beside:
@@ -134,11 +140,28 @@ class Neighbours:
 
     def tcp_probe(self):
         port = str(FIRST_PORT + 99)
-        with serving(in_host(RECEIVER, [self.tcp, "server", "--port", port]), settle_s=0.3):
-            text = run_client(in_host(OURS, [self.tcp, "pingpong", "--peer", RECEIVER_IP, "--port", port, "--blocking", "--repeats", "1", "--sizes", ",".join(map(str, PING_SIZES)),
-                                             "--iterations", str(int(self.plan["seconds"] * 500)), "--warm-up", "20"]))
-        rows = json_rows(text)
-        return {size: {"median": rows[size]["median_us"], "p99": rows[size]["p99_us"], "p999": rows[size]["p999_us"]} for size in PING_SIZES}
+        server = [self.tcp, "server", "--port", port]
+        return self.bare_probe(server, [self.tcp, "pingpong", "--peer", RECEIVER_IP, "--port", port])
+
+    def floor_probe(self):
+        """What bare frames reach. Messages that do not fit in one are left out, and so are round trips that lost a frame."""
+        receiver = self.asked([RECEIVER], "cat /sys/class/net/eth0/address")[0].strip()
+        server, client = ([self.floor, "pingpong", role, "--interface", "eth0"] for role in ("server", "client"))
+        return self.bare_probe([*server, "--blocking"], [*client, "--peer", receiver])
+
+    def bare_probe(self, server, client):
+        """Programs of the floor count round trips. A few of them say how many last as long as those of Open-MX."""
+        def measured(size, times):
+            with serving(in_host(RECEIVER, server), settle_s=0.3):
+                text = run_client(in_host(OURS, [*client, "--blocking", "--repeats", "1", "--sizes", str(size), "--iterations", str(times), "--warm-up", "20"]))
+            return json_rows(text).get(size)
+
+        found = {}
+        for size in PING_SIZES:
+            if trial := measured(size, TRIAL):
+                row = measured(size, max(int(self.plan["seconds"] * 1e6 / (2 * trial["mean_us"])), TRIAL))
+                found[size] = {"median": row["median_us"], "p99": row["p99_us"], "p999": row["p999_us"], "lost": row["lost"]}
+        return found
 
     def incast(self):
         senders = [f"h{i + 2}" for i in range(self.plan["senders"])]

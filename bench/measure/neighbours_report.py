@@ -7,7 +7,8 @@ LEGENDS = {
     "shares": "its Mb/s, theirs: what each sender puts on the wire in the same seconds, headers, losses and repetitions included; its share: of both together; "
               "of a fair one: that over 1 / (flows + 1); goodput: message bytes that arrived, over the whole time of the stream, which is longer; "
               "sent again: messages; the stream TCP is one more TCP flow.",
-    "latency": "Times are half round trips; nothing: no other traffic.",
+    "latency": "Times are half round trips; nothing: no other traffic; bare frames: packet sockets without any protocol, one frame at most; lost: round trips of these that are "
+               "not among the times, because no protocol repeats a frame.",
     "incast": "all send: what all senders put on the wire, headers and repetitions included; lost: of these bytes; least of a fair share: of the sender that sent least, "
               "over the mean; Jain: index of fairness, 1 if all send the same, 1 / senders if one sends everything; goodput: message bytes that arrived.",
 }
@@ -50,8 +51,9 @@ def shares(figures):
 
 
 def latency(figures):
-    lines = ["| beside | ping-pong | bytes | median us | p99 us | p99.9 us |", "|---|---|---|---|---|---|"]
-    return lines + [f"| {beside} | {what} | {size} | {text(median(rows, 'median'), 1)} | {text(median(rows, 'p99'), 1)} | {text(median(rows, 'p999'), 1)} |"
+    lines = ["| beside | ping-pong | bytes | median us | p99 us | p99.9 us | lost |", "|---|---|---|---|---|---|---|"]
+    return lines + [f"| {beside} | {what} | {size} | {text(median(rows, 'median'), 1)} | {text(median(rows, 'p99'), 1)} | {text(median(rows, 'p999'), 1)} "
+                    f"| {text(median(rows, 'lost')) if what == 'bare frames' else ''} |"
                     for (beside, what, size), rows in grouped(figures, "latency", "beside", "what", "size").items()]
 
 

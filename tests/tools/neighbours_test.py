@@ -60,7 +60,7 @@ class Neighbours(unittest.TestCase):
     def flows(self, *ends):
         """Runs the block of tcp_flows() with shell commands in place of a host's programs. Returns what it said."""
         commands = iter(["echo waiting; exec sleep 60"] * len(ends) + list(ends))
-        bench = neighbours_measure.Neighbours({"programs": {"omx": "", "tcp": ""}, "control": "cubic"})
+        bench = neighbours_measure.Neighbours({"programs": {"omx": "", "floor": "", "tcp": ""}, "control": "cubic"})
 
         def block():
             with bench.tcp_flows(len(ends), ["h2"]):
@@ -78,7 +78,7 @@ class Neighbours(unittest.TestCase):
 
     def test_stream_that_fails_gives_no_figures(self):
         commands = iter(["echo waiting; exec sleep 60", "echo no route to h1 >&2; exit 1"])
-        bench = neighbours_measure.Neighbours({"programs": {"omx": "omx", "tcp": ""}})
+        bench = neighbours_measure.Neighbours({"programs": {"omx": "omx", "floor": "", "tcp": ""}})
 
         def stream():
             with bench.omx_stream("raw", "h2", 8192, 1) as ended:
@@ -86,6 +86,45 @@ class Neighbours(unittest.TestCase):
 
         with mock.patch.object(neighbours_measure, "in_host", lambda host, command, settings=None: ["sh", "-c", next(commands)]):
             self.assertEqual(said(stream), (1, "bench: a stream of 8192 B by raw failed: no route to h1\n"))
+
+    def test_bare_frames_last_as_long_and_have_no_row_for_messages_that_do_not_fit(self):
+        row = '{"size":8,"median_us":35.5,"mean_us":40.0,"p99_us":60.0,"p999_us":90.0,"lost":2}'
+        commands = iter(["exec sleep 60", f"echo '{row}'", "exec sleep 60", f"echo '{row}'", "exec sleep 60", "true"])
+        asked = []
+
+        def in_host(host, command, settings=None):
+            asked.append((host, command[1:]))
+            return ["sh", "-c", next(commands)]
+
+        bench = neighbours_measure.Neighbours({"programs": {"omx": "", "floor": "floor", "tcp": ""}, "seconds": 3})
+        bench.asked = lambda hosts, command: ["02:4f:4d:58:00:01\n"]
+        with mock.patch.object(neighbours_measure, "in_host", in_host):
+            found = bench.floor_probe()
+        self.assertEqual(found, {8: {"median": 35.5, "p99": 60.0, "p999": 90.0, "lost": 2}})
+        server = ["pingpong", "server", "--interface", "eth0", "--blocking"]
+        client = ["pingpong", "client", "--interface", "eth0", "--peer", "02:4f:4d:58:00:01", "--blocking", "--repeats", "1"]
+        runs = [("8", "50"), ("8", "37500"), ("65536", "50")]  # 3 s of 80 us
+        self.assertEqual(asked, [step for size, times in runs
+                                 for step in (("h1", server), ("h2", [*client, "--sizes", size, "--iterations", times, "--warm-up", "20"]))])
+        tables = neighbours_report.render([{"part": "latency", "beside": "nothing", "what": what, "size": 8, **found[8]} for what in ("TCP", "bare frames")])
+        self.assertIn("| nothing | TCP | 8 | 35.5 | 60.0 | 90.0 |  |\n| nothing | bare frames | 8 | 35.5 | 60.0 | 90.0 | 2 |", tables)
+
+    def test_stream_that_ends_early_gives_no_figures(self):
+        bench = neighbours_measure.Neighbours({"programs": {"omx": "omx", "floor": "", "tcp": ""}})
+
+        def beside(client):
+            commands = iter(["echo waiting; exec sleep 60", client])
+
+            def block():
+                with bench.omx_stream("raw", "h3", 8192, 1):
+                    time.sleep(0.5)
+                return 0
+
+            with mock.patch.object(neighbours_measure, "in_host", lambda host, command, settings=None: ["sh", "-c", next(commands)]):
+                return said(block)
+
+        self.assertEqual(beside("exec sleep 60"), (0, ""))
+        self.assertEqual(beside("exit 0"), (1, "bench: a stream of 8192 B by raw ended before its measurement did\n"))
 
     def test_tcp_flow_says_what_the_kernel_refuses(self):
         with socket.create_server(("127.0.0.1", 0)) as server:
