@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
   const Roles pingpong_roles = add_roles(*pingpong, options);
   for (CLI::App* role : {pingpong_roles.server, pingpong_roles.client})
     role->add_flag("--blocking", options.blocking, "sleep until a frame comes, instead of polling");
+  omx::bench::add_time_limit(*pingpong_roles.client, options);
   CLI::App* stream =
       app.add_subcommand("stream", "full frames into the final place; size: payload of a frame");
   const Roles stream_roles = add_roles(*stream, options);

@@ -20,6 +20,12 @@ void add_server_options(CLI::App& app, Options& options) {
   app.add_flag("--forever", options.forever, "serve one client after the other");
 }
 
+void add_time_limit(CLI::App& app, Options& options) {
+  app.add_option("--at-most", options.at_most,
+                 "seconds after which it ends, whatever is left (default: no limit)")
+      ->check(CLI::Range(0.01, 86400.0));
+}
+
 void add_client_options(CLI::App& app, Options& options) {
   app.add_option("--cpu", options.cpu, "core to run on (default: not bound)");
   app.add_option("--sizes", options.sizes, "sizes in bytes, comma-separated")->delimiter(',');

@@ -35,13 +35,15 @@ struct Options {
   int repeats = 5;
   int iterations = 20000;  // round trips per size and repeat
   int warm_up = 2000;      // round trips before them, not counted
+  double at_most = 0;      // seconds after which a ping-pong ends, whatever is left; 0: no limit
   double seconds = 0.5;    // duration of a stream, for each size and repeat
   double warm_up_seconds = 0.1;
   bool csv = false;
   bool forever = false;  // the server continues when the client is done
 };
 
-// Add the options above. The role decides which.
+// Add the options above. The role decides which; a time limit is of ping-pongs that heed it (TimeLimit).
+void add_time_limit(CLI::App& app, Options& options);
 void add_client_options(CLI::App& app, Options& options);
 void add_server_options(CLI::App& app, Options& options);
 
@@ -49,6 +51,17 @@ using Clock = std::chrono::steady_clock;
 inline double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
+
+// Tells whether a ping-pong that began with this object has lasted for --at-most.
+class TimeLimit {
+ public:
+  explicit TimeLimit(const Options& options) : seconds_(options.at_most), began_(Clock::now()) {}
+  bool over(Clock::time_point now) const { return seconds_ > 0 && seconds_between(began_, now) > seconds_; }
+
+ private:
+  const double seconds_;
+  const Clock::time_point began_;
+};
 
 // Returns a percentile of sorted samples, of which there must be at least one.
 double percentile(const std::vector<double>& sorted, double fraction);

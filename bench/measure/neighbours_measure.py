@@ -26,7 +26,7 @@ FLOW = [sys.executable, "-B", os.path.join(os.path.dirname(os.path.realpath(__fi
 PATIENCE_S = 60
 END = "END"
 SHELL = f'while read -r command; do $command; echo {END}; done'
-TRIAL = 50  # round trips
+MOST_TRIPS = 250_000  # round trips of a ping-pong in a second, by far
 LOOKS = 5  # at the round trips of TCP flows, in each measurement
 
 
@@ -150,17 +150,14 @@ class Neighbours:
         return self.bare_probe([*server, "--blocking"], [*client, "--peer", receiver])
 
     def bare_probe(self, server, client):
-        """Programs of the floor count round trips. A few of them say how many last as long as those of Open-MX."""
-        def measured(size, times):
-            with serving(in_host(RECEIVER, server), settle_s=0.3):
-                text = run_client(in_host(OURS, [*client, "--blocking", "--repeats", "1", "--sizes", str(size), "--iterations", str(times), "--warm-up", "20"]))
-            return json_rows(text).get(size)
-
+        """Measures with programs that count round trips: more of them than fit into the time, which ends them."""
+        seconds = self.plan["seconds"]
         found = {}
         for size in PING_SIZES:
-            if trial := measured(size, TRIAL):
-                row = measured(size, max(int(self.plan["seconds"] * 1e6 / (2 * trial["mean_us"])), TRIAL))
-                found[size] = {"median": row["median_us"], "p99": row["p99_us"], "p999": row["p999_us"], "lost": row["lost"]}
+            with serving(in_host(RECEIVER, server), settle_s=0.3):
+                text = run_client(in_host(OURS, [*client, "--blocking", "--repeats", "1", "--sizes", str(size), "--iterations", str(int(seconds * MOST_TRIPS)),
+                                                 "--at-most", str(seconds), "--warm-up", "20"]))
+            found |= {size: {"median": row["median_us"], "p99": row["p99_us"], "p999": row["p999_us"], "lost": row["lost"]} for row in json_rows(text).values()}
         return found
 
     def incast(self):
