@@ -105,14 +105,13 @@ void pingpong_client(const FloorOptions& options, NicId peer) {
   }
   peer_wait(options, socket, pingpong);
   std::uint32_t sequence = 0;
-  const TimeLimit limit(options);
-  bool over = false;
+  TimeLimit limit(options);
   for (int repeat = 0; repeat < options.repeats; repeat++) {
     for (std::size_t size : options.sizes) {
       if (size > socket.largest()) continue;
       pingpong.header().size = static_cast<std::uint32_t>(size);
       Clock::time_point before = Clock::now();
-      for (int i = -options.warm_up; i < options.iterations && !over; i++) {
+      for (int i = -options.warm_up; i < options.iterations && !limit.over(); i++) {
         pingpong.header().sequence = ++sequence;
         pingpong.send(size);
         const bool answered = answer_wait(socket, pingpong, sequence, options.blocking);
@@ -123,7 +122,7 @@ void pingpong_client(const FloorOptions& options, NicId peer) {
           report.latency(size, seconds_between(before, after) * 1e6 / 2);
         }
         before = answered ? after : Clock::now();
-        over = limit.over(before);
+        limit.look(before);
       }
     }
   }

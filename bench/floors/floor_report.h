@@ -52,15 +52,18 @@ inline double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-// Tells whether a ping-pong that began with this object has lasted for --at-most.
+// The limit --at-most of a ping-pong that begins with this object.
 class TimeLimit {
  public:
   explicit TimeLimit(const Options& options) : seconds_(options.at_most), began_(Clock::now()) {}
-  bool over(Clock::time_point now) const { return seconds_ > 0 && seconds_between(began_, now) > seconds_; }
+  // Takes the time that the caller has just read.
+  void look(Clock::time_point now) { over_ = seconds_ > 0 && seconds_between(began_, now) > seconds_; }
+  bool over() const { return over_; }
 
  private:
   const double seconds_;
   const Clock::time_point began_;
+  bool over_ = false;
 };
 
 // Returns a percentile of sorted samples, of which there must be at least one.

@@ -169,23 +169,22 @@ void pingpong(const TcpOptions& options) {
     report.reserve(size,
                    static_cast<std::size_t>(options.iterations) * static_cast<std::size_t>(options.repeats));
   }
-  const TimeLimit limit(options);
-  bool over = false;
+  TimeLimit limit(options);
   for (int repeat = 0; repeat < options.repeats; repeat++) {
     for (std::size_t size : options.sizes) {
-      if (over) continue;  // the server still waits for the rest of the last size
+      if (limit.over()) continue;  // the server still waits for the rest of the last size
       const std::uint64_t count =
           static_cast<std::uint64_t>(options.warm_up) + static_cast<std::uint64_t>(options.iterations);
       const Request request{kPingPong, options.blocking, size, count};
       connection.send(&request, sizeof request);
       Clock::time_point before = Clock::now();
-      for (int i = -options.warm_up; i < options.iterations && !over; i++) {
+      for (int i = -options.warm_up; i < options.iterations && !limit.over(); i++) {
         connection.send(buffer.data(), size);
         if (!connection.receive(buffer.data(), size)) die(1, "the server has ended");
         const Clock::time_point after = Clock::now();
         if (i >= 0) report.latency(size, seconds_between(before, after) * 1e6 / 2);
         before = after;
-        over = limit.over(after);
+        limit.look(after);
       }
     }
   }

@@ -268,7 +268,7 @@ static const struct Operation {
     {"bcast", fill_one, share_bytes, do_bcast, ok_bcast},
     {"barrier", fill_one, share_bytes, do_barrier, ok_barrier},
 };
-enum { kOperationCount = sizeof kOperations / sizeof *kOperations };
+enum { kOperationCount = sizeof kOperations / sizeof *kOperations, kUnknown = -1 };
 
 static void check(const struct Operation* one) {
   one->fill();
@@ -308,25 +308,21 @@ static double timed(const struct Operation* one, double seconds, int* times) {
   return sum / ranks;
 }
 
-static int named(const char* list, const char* name) {
-  const size_t length = strlen(name);
-  for (const char* at = list; (at = strstr(at, name)) != NULL; at += length)
-    if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == 0)) return 1;
-  return 0;
-}
-
-// Returns whether the list is empty, or each of its names is that of an operation.
-static int known(const char* list) {
-  while (*list) {
-    const size_t length = strcspn(list, ",");
-    int found = 0;
-    for (int k = 0; k < kOperationCount; k++)
-      found = found || (strlen(kOperations[k].name) == length && !strncmp(kOperations[k].name, list, length));
-    if (!found) return 0;
-    list += length;
-    if (*list && *++list == 0) return 0;  // a comma at the end
+// Returns the operations of a list, a bit each in the order of kOperations, or kUnknown if a name is none of
+// theirs.
+static long operations_of(const char* list) {
+  long found = 0;
+  for (const char* name = list; *list; name = list + 1) {
+    const size_t length = strcspn(name, ",");
+    int k = 0;
+    while (k < kOperationCount &&
+           (strlen(kOperations[k].name) != length || strncmp(kOperations[k].name, name, length)))
+      k++;
+    if (k == kOperationCount) return kUnknown;
+    found |= 1L << k;
+    list = name + length;
   }
-  return 1;
+  return found;
 }
 
 static int parse_sizes(const char* text, int* sizes) {
@@ -368,8 +364,9 @@ int main(int argc, char** argv) {
   int sizes[kMostSizes], most = 0;
   const int count = parse_sizes(sizes_text, sizes);
   if (!count) fail("--sizes wants up to 64 numbers of bytes, at most 67108864, with commas, not", sizes_text);
-  if (!known(operations)) fail("--operations wants names such as alltoall, with commas, not", operations);
-  if (!known(spoil)) fail("--spoil wants names such as alltoall, with commas, not", spoil);
+  const long wanted = operations_of(operations), spoils = operations_of(spoil);
+  if (wanted == kUnknown) fail("--operations wants names such as alltoall, with commas, not", operations);
+  if (spoils == kUnknown) fail("--spoil wants names such as alltoall, with commas, not", spoil);
   if (ranks < 2) fail("start two ranks or more with", "mpirun -n");
   const double seconds = atof(ms) / 1e3;
   if (!(seconds > 0)) fail("--ms wants milliseconds, not", ms);
@@ -382,8 +379,8 @@ int main(int argc, char** argv) {
   buffers_choose(how, (size_t)most + 1);
   for (int k = 0; k < kOperationCount; k++) {
     const struct Operation* one = &kOperations[k];
-    if (*operations && !named(operations, one->name)) continue;
-    spoiled = named(spoil, one->name);
+    if (wanted && !(wanted >> k & 1)) continue;
+    spoiled = spoils >> k & 1;
     for (int i = 0; i < count; i++) {
       size = one->run == do_barrier ? 0 : sizes[i];
       one->share();

@@ -26,6 +26,7 @@ FLOW = [sys.executable, "-B", os.path.join(os.path.dirname(os.path.realpath(__fi
 PATIENCE_S = 60
 END = "END"
 SHELL = f'while read -r command; do $command; echo {END}; done'
+BARE_COLUMNS = {"median": "median_us", "p99": "p99_us", "p999": "p999_us", "lost": "lost"}  # ours: the key of omx_floor and omx_tcp_peer
 MOST_TRIPS = 250_000  # round trips of a ping-pong in a second, by far
 LOOKS = 5  # at the round trips of TCP flows, in each measurement
 
@@ -141,7 +142,8 @@ class Neighbours:
     def tcp_probe(self):
         port = str(FIRST_PORT + 99)
         server = [self.tcp, "server", "--port", port]
-        return self.bare_probe(server, [self.tcp, "pingpong", "--peer", RECEIVER_IP, "--port", port])
+        found = self.bare_probe(server, [self.tcp, "pingpong", "--peer", RECEIVER_IP, "--port", port])
+        return {size: {name: value for name, value in figures.items() if name != "lost"} for size, figures in found.items()}  # TCP loses none
 
     def floor_probe(self):
         """What bare frames reach. Messages that do not fit in one are left out, and so are round trips that lost a frame."""
@@ -157,7 +159,7 @@ class Neighbours:
             with serving(in_host(RECEIVER, server), settle_s=0.3):
                 text = run_client(in_host(OURS, [*client, "--blocking", "--repeats", "1", "--sizes", str(size), "--iterations", str(int(seconds * MOST_TRIPS)),
                                                  "--at-most", str(seconds), "--warm-up", "20"]))
-            found |= {size: {"median": row["median_us"], "p99": row["p99_us"], "p999": row["p999_us"], "lost": row["lost"]} for row in json_rows(text).values()}
+            found |= {size: {name: row[key] for name, key in BARE_COLUMNS.items()} for row in json_rows(text).values()}
         return found
 
     def incast(self):

@@ -53,7 +53,7 @@ def shares(figures):
 def latency(figures):
     lines = ["| beside | ping-pong | bytes | median us | p99 us | p99.9 us | lost |", "|---|---|---|---|---|---|---|"]
     return lines + [f"| {beside} | {what} | {size} | {text(median(rows, 'median'), 1)} | {text(median(rows, 'p99'), 1)} | {text(median(rows, 'p999'), 1)} "
-                    f"| {text(median(rows, 'lost')) if what == 'bare frames' else ''} |"
+                    f"| {text(median(rows, 'lost'))} |"
                     for (beside, what, size), rows in grouped(figures, "latency", "beside", "what", "size").items()]
 
 

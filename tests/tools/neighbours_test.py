@@ -89,7 +89,7 @@ class Neighbours(unittest.TestCase):
 
     def test_bare_frames_last_as_long_and_have_no_row_for_messages_that_do_not_fit(self):
         row = '{"size":8,"median_us":35.5,"mean_us":40.0,"p99_us":60.0,"p999_us":90.0,"lost":2}'
-        commands = iter(["exec sleep 60", f"echo '{row}'", "exec sleep 60", "true"])
+        commands = iter(["exec sleep 60", f"echo '{row}'", "exec sleep 60", "true"] * 2)
         asked = []
 
         def in_host(host, command, settings=None):
@@ -99,13 +99,14 @@ class Neighbours(unittest.TestCase):
         bench = neighbours_measure.Neighbours({"programs": {"omx": "", "floor": "floor", "tcp": ""}, "seconds": 3})
         bench.asked = lambda hosts, command: ["02:4f:4d:58:00:01\n"]
         with mock.patch.object(neighbours_measure, "in_host", in_host):
-            found = bench.floor_probe()
-        self.assertEqual(found, {8: {"median": 35.5, "p99": 60.0, "p999": 90.0, "lost": 2}})
+            found = {"bare frames": bench.floor_probe(), "TCP": bench.tcp_probe()}
+        figures = {"median": 35.5, "p99": 60.0, "p999": 90.0}
+        self.assertEqual(found, {"bare frames": {8: figures | {"lost": 2}}, "TCP": {8: figures}})
         server = ["pingpong", "server", "--interface", "eth0", "--blocking"]
         client = ["pingpong", "client", "--interface", "eth0", "--peer", "02:4f:4d:58:00:01", "--blocking", "--repeats", "1"]
         limits = ["--iterations", "750000", "--at-most", "3", "--warm-up", "20"]
-        self.assertEqual(asked, [step for size in ("8", "65536") for step in (("h1", server), ("h2", [*client, "--sizes", size, *limits]))])
-        tables = neighbours_report.render([{"part": "latency", "beside": "nothing", "what": what, "size": 8, **found[8]} for what in ("TCP", "bare frames")])
+        self.assertEqual(asked[:4], [step for size in ("8", "65536") for step in (("h1", server), ("h2", [*client, "--sizes", size, *limits]))])
+        tables = neighbours_report.render([{"part": "latency", "beside": "nothing", "what": what, "size": 8, **found[what][8]} for what in ("TCP", "bare frames")])
         self.assertIn("| nothing | TCP | 8 | 35.5 | 60.0 | 90.0 |  |\n| nothing | bare frames | 8 | 35.5 | 60.0 | 90.0 | 2 |", tables)
 
     def test_stream_that_ends_early_gives_no_figures(self):
