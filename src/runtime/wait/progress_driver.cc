@@ -30,6 +30,8 @@ constexpr unsigned kPollsToDismiss = 16;
 // take it from the processes that this one waits for. So a turn by the application shows that it does not
 // compute, and a single poll dismisses the thread.
 constexpr unsigned kPollsToDismissCrowded = 1;
+// How often it asks whether the host is still busy, which it remembers for longer.
+constexpr TimeNs kHostLookNs = 20 * protocol::kMillisecond;
 
 bool crowded(TimeNs now) {
   return OversubscriptionDetector::crowded_lately(now);
@@ -125,15 +127,23 @@ void ProgressDriver::stay_away(TimeNs until) {
   }
 }
 
+// Returns whether more threads want to run than there are processors.
+bool ProgressDriver::host_busy(TimeNs now) {
+  if (now >= next_host_look_) {
+    OversubscriptionDetector::look(now, crowded_looks_);
+    next_host_look_ = crowded(now) ? now + kHostLookNs : now;
+  }
+  return crowded(now);
+}
+
 // Stays away for an interval. Returns true when no other thread takes care of the endpoint.
 bool ProgressDriver::watch(TimeNs last_call) {
   assert(time_.lock.owned());
   const bool always = settings_.waiting.progress == ProgressMode::always;
   const std::uint64_t calls = host_->calls();
-  OversubscriptionDetector::look(time_.now, crowded_looks_);
-  const bool busy_host = crowded(time_.now);
+  const bool busy_host = host_busy(time_.now);
   const bool few =
-      busy_host ? host_->turns() == turns_seen_
+      busy_host ? crowded_turns_.none(host_->turns())
                 : calls - calls_seen_ < kPollsToDismiss || steady_.silent(interval_, time_.now, last_call);
   const bool idle = !dismissed_ && (few || always);
   if (!waiters_.led() && (idle || invited())) {
@@ -143,13 +153,18 @@ bool ProgressDriver::watch(TimeNs last_call) {
   }
   dismissed_ = false;
   calls_seen_ = calls;
-  turns_seen_ = host_->turns();
+  if (few)
+    crowded_turns_.restart(time_.now, host_->turns());
+  else
+    crowded_turns_.found(host_->turns());
   const TimeNs steady = steady_.away_most(time_.now, calls);
-  const TimeNs most = busy_host ? SteadyCalls::kAwayLeast : steady;
-  interval_ = busy_host ? most : std::min(interval_, most);
+  const TimeNs most = busy_host ? crowded_turns_.most(time_.now) : steady;
+  interval_ =
+      busy_host ? crowded_turns_.away(time_.now, few ? time_.now : last_call) : std::min(interval_, most);
   // A sleep is long if it already lasted at the last poll.
   const std::uint64_t sleeps = host_->sleeps();
-  const bool rests = waiters_.asleep() && (always || (interval_ >= kIntervalMost && sleeps == sleeps_seen_));
+  const bool rests =
+      waiters_.asleep() && (always || ((busy_host || interval_ >= kIntervalMost) && sleeps == sleeps_seen_));
   sleeps_seen_ = sleeps;
   waiters_.progress_thread_rests(rests || always);
   if (rests) {
@@ -180,8 +195,8 @@ void ProgressDriver::lead() {
   leads_since_ = time_.now;
   host_->lead_in_background();
   calls_seen_ = host_->calls();
-  turns_seen_ = host_->turns();
   steady_.restart(time_.now, calls_seen_);
+  crowded_turns_.restart(time_.now, host_->turns());
   if (!waiters_.progress_thread_leads()) {
     dismissed_ = true;
     interval_ = away_;

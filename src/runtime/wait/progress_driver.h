@@ -11,7 +11,8 @@
 //
 // After it was dismissed it stays away, and longer each time that it was dismissed soon. Where more threads
 // want to run than there are processors, a poller gets little of them and makes few calls, too. There a
-// single turn in 2 ms shows that the application does not compute, and a single poll dismisses the thread.
+// single turn in 4 to 16 ms shows that the application does not compute (crowded_turns.h), and a single poll
+// dismisses the thread.
 // While a thread of the application sleeps in a long wait, it *rests* until that thread leaves.
 //
 //               no calls, or invited
@@ -29,6 +30,7 @@
 
 #include "config/settings.h"
 #include "local/hub.h"
+#include "runtime/wait/crowded_turns.h"
 #include "runtime/wait/locked_clock.h"
 #include "runtime/wait/progress_thread.h"
 #include "runtime/wait/steady_calls.h"
@@ -90,6 +92,7 @@ class ProgressDriver {
  private:
   void tell_to_end();
   void run();
+  bool host_busy(TimeNs now);
   bool watch(TimeNs last_call);
   void stay_away(TimeNs until);
   void lead();
@@ -109,9 +112,11 @@ class ProgressDriver {
   std::atomic<bool> invited_{false};    // leads at the next poll; written with the lock held
   std::atomic<bool> expedited_{false};  // the thread polls often for messages to send
   unsigned expedited_polls_ = 0;        // polls that found none
-  std::uint64_t calls_seen_ = 0, turns_seen_ = 0, sleeps_seen_ = 0;
+  std::uint64_t calls_seen_ = 0, sleeps_seen_ = 0;
   unsigned crowded_looks_ = 0;  // in a row that found the host busy
+  TimeNs next_host_look_ = 0;   // 0: none yet
   SteadyCalls steady_;
+  CrowdedTurns crowded_turns_;
   unsigned polls_beside_ = 0;  // polls by the application while this thread leads
   TimeNs interval_ = 0;        // between its polls while it watches
   TimeNs away_ = 0;            // the first interval after a dismissal
