@@ -42,7 +42,8 @@ class Neighbours(unittest.TestCase):
                               (["--flows", "0"], "argument --flows: '0' is not a number from 1 to 64"), (["--flows", ""], "argument --flows: ''"),
                               (["--seconds", "0"], "argument --seconds: '0' is not a number of seconds from 0.1 to 40"),
                               (["--seconds", "-1"], "argument --seconds"), (["--seconds", "nan"], "argument --seconds"),
-                              (["--links", ""], "--links: '' is none of raw, udp"), (["--control", "nosuch"], "--control nosuch: this kernel offers "),
+                              (["--links", ""], "--links: '' is none of raw, udp"), (["--links", "raw,raw"], "--links raw,raw: name each once"),
+                              (["--control", "nosuch"], "--control nosuch: this kernel offers "),
                               (["--queue", "2048"], "--queue 2048 holds no frame of --mtu 9000: queue at least 9014 bytes"),
                               (["--json", "/nonexistent/x.json"], "--json: there is no folder /nonexistent: make it, or name another")):
             done = subprocess.run([os.path.join(BENCH, "neighbours"), "shares", *options], capture_output=True, text=True, check=False)

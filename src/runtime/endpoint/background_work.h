@@ -22,6 +22,7 @@ class BackgroundWork final : public ProgressHost {
   bool held_release() override;
   std::uint64_t calls() const override { return core_.calls; }
   std::uint64_t turns() const override { return core_.turns; }
+  TimeNs last_turn() const override { return core_.last_turn; }
   void count_call() override { core_.calls++; }
   std::uint64_t sleeps() const override { return core_.segment->counters().wakeups; }
   void count_takeover() override { core_.segment->counters().takeovers++; }

@@ -53,6 +53,7 @@ struct EndpointCore : LockedClock {
   std::uint64_t signals = 0;  // see EngineAccess::signal
   std::uint64_t calls = 0;    // operations of the application
   std::uint64_t turns = 0;    // of the engine
+  TimeNs last_turn = 0;
 
  private:
   bool sleeping_ = false;

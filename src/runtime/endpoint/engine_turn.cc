@@ -27,6 +27,7 @@ bool EngineTurn::run() {
   assert(core.lock.owned());
   if (parts_.progression.stopped()) return false;
   core.turns++;
+  core.last_turn = core.now;
   parts_.burst.turn_taken();
   parts_.burst.end();
   if (core.copies)

@@ -97,9 +97,11 @@ bool OversubscriptionDetector::crowded(TimeNs now) {
   return g_crowded.lasts(now) || spinning() > processors_mine();
 }
 
-void OversubscriptionDetector::look(TimeNs now, unsigned& found) {
+bool OversubscriptionDetector::look(TimeNs now, unsigned& found) {
   found = runnable() > processors_all() + 1 ? found + 1 : 0;
-  if (found >= kChecks) g_crowded_lately.seen(now);
+  if (found < kChecks) return false;
+  g_crowded_lately.seen(now);
+  return true;
 }
 
 bool OversubscriptionDetector::crowded_lately(TimeNs now) {

@@ -41,9 +41,10 @@ class OversubscriptionDetector {
   // process or by look().
   static bool crowded_lately(TimeNs now);
   // Looks whether other threads than this one and those that have a processor wait for one. `found` counts
-  // looks in a row that find some; two count. An MPI that gives its processor away between two polls leaves
-  // no wait that could find out. Costs two microseconds.
-  static void look(TimeNs now, unsigned& found);
+  // looks in a row that find some. Returns whether it was the second one or a later one, which count. An MPI
+  // that gives its processor away between two polls leaves no wait that could find out. Costs two
+  // microseconds.
+  static bool look(TimeNs now, unsigned& found);
   // Sets how many processors the threads of this process have, if threads that wait were bound to fewer.
   // With 0, the processors of the first thread that waits count.
   static void processors_are(int count);

@@ -91,6 +91,7 @@ void ProgressDriver::run() {
   ::prctl(PR_SET_TIMERSLACK, kTimerSlackNs);
   const std::lock_guard guard(time_.lock);
   steady_.restart(time_.clock.read(), host_->calls());
+  crowded_turns_.restart(time_.clock.read(), host_->turns());
   // When the endpoint closes, no thread leads any more, and a turn without an end would keep the lock.
   while (!waiters_.closing() && !stops()) {
     const TimeNs last_call = time_.now;
@@ -127,12 +128,11 @@ void ProgressDriver::stay_away(TimeNs until) {
   }
 }
 
-// Returns whether more threads want to run than there are processors.
+// Returns whether more threads want to run than there are processors. A look that finds the host calm may
+// have come at a bad moment, so another one follows soon.
 bool ProgressDriver::host_busy(TimeNs now) {
-  if (now >= next_host_look_) {
-    OversubscriptionDetector::look(now, crowded_looks_);
-    next_host_look_ = crowded(now) ? now + kHostLookNs : now;
-  }
+  if (now >= next_host_look_)
+    next_host_look_ = OversubscriptionDetector::look(now, crowded_looks_) ? now + kHostLookNs : now;
   return crowded(now);
 }
 
@@ -153,14 +153,10 @@ bool ProgressDriver::watch(TimeNs last_call) {
   }
   dismissed_ = false;
   calls_seen_ = calls;
-  if (few)
-    crowded_turns_.restart(time_.now, host_->turns());
-  else
-    crowded_turns_.found(host_->turns());
+  const TimeNs away = crowded_turns_.look(time_.now, host_->turns(), host_->last_turn());
   const TimeNs steady = steady_.away_most(time_.now, calls);
-  const TimeNs most = busy_host ? crowded_turns_.most(time_.now) : steady;
-  interval_ =
-      busy_host ? crowded_turns_.away(time_.now, few ? time_.now : last_call) : std::min(interval_, most);
+  const TimeNs most = busy_host ? crowded_turns_.most() : steady;
+  interval_ = busy_host ? away : std::min(interval_, most);
   // A sleep is long if it already lasted at the last poll.
   const std::uint64_t sleeps = host_->sleeps();
   const bool rests =
@@ -184,6 +180,7 @@ bool ProgressDriver::watch(TimeNs last_call) {
     interval_ = std::min(2 * interval_, most);
   } while (!stops() && !time_.lock.try_lock() && !invited());
   if (!time_.lock.owned()) time_.lock.lock();
+  if (rests) crowded_turns_.rested(time_.clock.read());
   waiters_.progress_thread_rests(false);
   return false;
 }

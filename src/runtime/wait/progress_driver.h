@@ -50,8 +50,9 @@ class ProgressHost {
   virtual bool held_release() = 0;
   // Return how often the application called, and how many sleeps have ended.
   virtual std::uint64_t calls() const = 0;
-  // Returns how many turns of the engine were taken.
+  // Return how many turns of the engine were taken, and the time of the last one.
   virtual std::uint64_t turns() const = 0;
+  virtual TimeNs last_turn() const = 0;
   virtual void count_call() = 0;
   virtual std::uint64_t sleeps() const = 0;
   virtual void count_takeover() = 0;
